@@ -1,0 +1,39 @@
+"""AlterClientQuotas (key 49)."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, array, boolean, float64, int16, int32, string
+
+KEY = 49
+
+
+class EntityData(Struct):
+    entity_type: str = string(default="")
+    entity_name: str | None = string(nullable=0, default="")
+
+
+class OpData(Struct):
+    key: str = string(default="")
+    value: float = float64(default=0.0)
+    remove: bool = boolean(default=False)
+
+
+class AlterClientQuotasRequestEntryData(Struct):
+    entity: list[EntityData] = array(EntityData, default=())
+    ops: list[OpData] = array(OpData, default=())
+
+
+class AlterClientQuotasRequest(Request, key=KEY, versions=(0, 1), flexible=1):
+    entries: list[AlterClientQuotasRequestEntryData] = array(AlterClientQuotasRequestEntryData, default=())
+    validate_only: bool = boolean(default=False)
+
+
+class AlterClientQuotasResponseEntryData(Struct):
+    error_code: int = int16(default=0)
+    error_message: str | None = string(nullable=0, default="")
+    entity: list[EntityData] = array(EntityData, default=())
+
+
+class AlterClientQuotasResponse(Response, key=KEY, versions=(0, 1), flexible=1):
+    throttle_time_ms: int = int32(default=0)
+    entries: list[AlterClientQuotasResponseEntryData] = array(AlterClientQuotasResponseEntryData, default=())

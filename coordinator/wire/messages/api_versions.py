@@ -1,0 +1,40 @@
+"""ApiVersions (key 18)."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, array, boolean, int16, int32, int64, string
+
+KEY = 18
+
+
+class ApiVersionsRequest(Request, key=KEY, versions=(0, 4), flexible=3):
+    client_software_name: str = string(since=3, default="")
+    client_software_version: str = string(since=3, default="")
+
+
+class ApiVersion(Struct):
+    api_key: int = int16(default=0)
+    min_version: int = int16(default=0)
+    max_version: int = int16(default=0)
+
+
+class SupportedFeatureKey(Struct):
+    name: str = string(since=3, default="")
+    min_version: int = int16(since=3, default=0)
+    max_version: int = int16(since=3, default=0)
+
+
+class FinalizedFeatureKey(Struct):
+    name: str = string(since=3, default="")
+    max_version_level: int = int16(since=3, default=0)
+    min_version_level: int = int16(since=3, default=0)
+
+
+class ApiVersionsResponse(Response, key=KEY, versions=(0, 4), flexible=3):
+    error_code: int = int16(default=0)
+    api_keys: list[ApiVersion] = array(ApiVersion, default=())
+    throttle_time_ms: int = int32(since=1, default=0)
+    supported_features: list[SupportedFeatureKey] = array(SupportedFeatureKey, since=3, tag=0, default=())
+    finalized_features_epoch: int = int64(since=3, tag=1, default=-1)
+    finalized_features: list[FinalizedFeatureKey] = array(FinalizedFeatureKey, since=3, tag=2, default=())
+    zk_migration_ready: bool = boolean(since=3, tag=3, default=False)

@@ -1,0 +1,45 @@
+"""OffsetCommit (key 8)."""
+
+from __future__ import annotations
+
+from ..schema import ZERO_UUID, Request, Response, Struct, array, int16, int32, int64, string, uuid
+
+KEY = 8
+
+
+class OffsetCommitRequestPartition(Struct):
+    partition_index: int = int32(default=0)
+    committed_offset: int = int64(default=0)
+    committed_leader_epoch: int = int32(since=6, default=-1)
+    committed_metadata: str | None = string(nullable=2, default="")
+
+
+class OffsetCommitRequestTopic(Struct):
+    topic_id: bytes = uuid(since=10, default=ZERO_UUID)
+    name: str = string(until=9, default="")
+    partitions: list[OffsetCommitRequestPartition] = array(OffsetCommitRequestPartition, default=())
+
+
+class OffsetCommitRequest(Request, key=KEY, versions=(2, 10), flexible=8):
+    group_id: str = string(default="")
+    generation_id_or_member_epoch: int = int32(default=-1)
+    member_id: str = string(default="")
+    group_instance_id: str | None = string(since=7, nullable=7, default=None)
+    retention_time_ms: int = int64(until=4, default=-1)
+    topics: list[OffsetCommitRequestTopic] = array(OffsetCommitRequestTopic, default=())
+
+
+class OffsetCommitResponsePartition(Struct):
+    partition_index: int = int32(default=0)
+    error_code: int = int16(default=0)
+
+
+class OffsetCommitResponseTopic(Struct):
+    topic_id: bytes = uuid(since=10, default=ZERO_UUID)
+    name: str = string(until=9, default="")
+    partitions: list[OffsetCommitResponsePartition] = array(OffsetCommitResponsePartition, default=())
+
+
+class OffsetCommitResponse(Response, key=KEY, versions=(2, 10), flexible=8):
+    throttle_time_ms: int = int32(since=3, default=0)
+    topics: list[OffsetCommitResponseTopic] = array(OffsetCommitResponseTopic, default=())

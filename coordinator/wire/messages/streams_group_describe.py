@@ -1,0 +1,94 @@
+"""StreamsGroupDescribe (key 89)."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, array, boolean, int16, int32, int64, string, struct, uint16
+
+KEY = 89
+
+
+class StreamsGroupDescribeRequest(Request, key=KEY, versions=(0, 0), flexible=0):
+    group_ids: list[str] = array(string, default=())
+    include_authorized_operations: bool = boolean(default=False)
+
+
+class KeyValue(Struct):
+    key: str = string(default="")
+    value: str = string(default="")
+
+
+class TopicInfo(Struct):
+    name: str = string(default="")
+    partitions: int = int32(default=0)
+    replication_factor: int = int16(default=0)
+    topic_configs: list[KeyValue] = array(KeyValue, default=())
+
+
+class Subtopology(Struct):
+    subtopology_id: str = string(default="")
+    source_topics: list[str] = array(string, default=())
+    repartition_sink_topics: list[str] = array(string, default=())
+    state_changelog_topics: list[TopicInfo] = array(TopicInfo, default=())
+    repartition_source_topics: list[TopicInfo] = array(TopicInfo, default=())
+
+
+class Topology(Struct):
+    epoch: int = int32(default=0)
+    subtopologies: list[Subtopology] | None = array(Subtopology, nullable=0, default=None)
+
+
+class Endpoint(Struct):
+    host: str = string(default="")
+    port: int = uint16(default=0)
+
+
+class TaskOffset(Struct):
+    subtopology_id: str = string(default="")
+    partition: int = int32(default=0)
+    offset: int = int64(default=0)
+
+
+class TaskIds(Struct):
+    subtopology_id: str = string(default="")
+    partitions: list[int] = array(int32, default=())
+
+
+class Assignment(Struct):
+    active_tasks: list[TaskIds] = array(TaskIds, default=())
+    standby_tasks: list[TaskIds] = array(TaskIds, default=())
+    warmup_tasks: list[TaskIds] = array(TaskIds, default=())
+
+
+class Member(Struct):
+    member_id: str = string(default="")
+    member_epoch: int = int32(default=0)
+    instance_id: str | None = string(nullable=0, default=None)
+    rack_id: str | None = string(nullable=0, default=None)
+    client_id: str = string(default="")
+    client_host: str = string(default="")
+    topology_epoch: int = int32(default=0)
+    process_id: str = string(default="")
+    user_endpoint: Endpoint | None = struct(Endpoint, nullable=0, default=None)
+    client_tags: list[KeyValue] = array(KeyValue, default=())
+    task_offsets: list[TaskOffset] = array(TaskOffset, default=())
+    task_end_offsets: list[TaskOffset] = array(TaskOffset, default=())
+    assignment: Assignment = struct(Assignment, default=...)
+    target_assignment: Assignment = struct(Assignment, default=...)
+    is_classic: bool = boolean(default=False)
+
+
+class DescribedGroup(Struct):
+    error_code: int = int16(default=0)
+    error_message: str | None = string(nullable=0, default=None)
+    group_id: str = string(default="")
+    group_state: str = string(default="")
+    group_epoch: int = int32(default=0)
+    assignment_epoch: int = int32(default=0)
+    topology: Topology | None = struct(Topology, nullable=0, default=None)
+    members: list[Member] = array(Member, default=())
+    authorized_operations: int = int32(default=-2147483648)
+
+
+class StreamsGroupDescribeResponse(Response, key=KEY, versions=(0, 0), flexible=0):
+    throttle_time_ms: int = int32(default=0)
+    groups: list[DescribedGroup] = array(DescribedGroup, default=())

@@ -1,0 +1,109 @@
+"""StreamsGroupHeartbeat (key 88)."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, array, boolean, int16, int32, int64, int8, string, struct, uint16
+
+KEY = 88
+
+
+class KeyValue(Struct):
+    key: str = string(default="")
+    value: str = string(default="")
+
+
+class TopicInfo(Struct):
+    name: str = string(default="")
+    partitions: int = int32(default=0)
+    replication_factor: int = int16(default=0)
+    topic_configs: list[KeyValue] = array(KeyValue, default=())
+
+
+class CopartitionGroup(Struct):
+    source_topics: list[int] = array(int16, default=())
+    source_topic_regex: list[int] = array(int16, default=())
+    repartition_source_topics: list[int] = array(int16, default=())
+
+
+class Subtopology(Struct):
+    subtopology_id: str = string(default="")
+    source_topics: list[str] = array(string, default=())
+    source_topic_regex: list[str] = array(string, default=())
+    state_changelog_topics: list[TopicInfo] = array(TopicInfo, default=())
+    repartition_sink_topics: list[str] = array(string, default=())
+    repartition_source_topics: list[TopicInfo] = array(TopicInfo, default=())
+    copartition_groups: list[CopartitionGroup] = array(CopartitionGroup, default=())
+
+
+class Topology(Struct):
+    epoch: int = int32(default=0)
+    subtopologies: list[Subtopology] = array(Subtopology, default=())
+
+
+class TaskIds(Struct):
+    subtopology_id: str = string(default="")
+    partitions: list[int] = array(int32, default=())
+
+
+class Endpoint(Struct):
+    host: str = string(default="")
+    port: int = uint16(default=0)
+
+
+class TaskOffset(Struct):
+    subtopology_id: str = string(default="")
+    partition: int = int32(default=0)
+    offset: int = int64(default=0)
+
+
+class StreamsGroupHeartbeatRequest(Request, key=KEY, versions=(0, 0), flexible=0):
+    group_id: str = string(default="")
+    member_id: str = string(default="")
+    member_epoch: int = int32(default=0)
+    endpoint_information_epoch: int = int32(default=0)
+    instance_id: str | None = string(nullable=0, default=None)
+    rack_id: str | None = string(nullable=0, default=None)
+    rebalance_timeout_ms: int = int32(default=-1)
+    topology: Topology | None = struct(Topology, nullable=0, default=None)
+    active_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    standby_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    warmup_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    process_id: str | None = string(nullable=0, default=None)
+    user_endpoint: Endpoint | None = struct(Endpoint, nullable=0, default=None)
+    client_tags: list[KeyValue] | None = array(KeyValue, nullable=0, default=None)
+    task_offsets: list[TaskOffset] | None = array(TaskOffset, nullable=0, default=None)
+    task_end_offsets: list[TaskOffset] | None = array(TaskOffset, nullable=0, default=None)
+    shutdown_application: bool = boolean(default=False)
+
+
+class Status(Struct):
+    status_code: int = int8(default=0)
+    status_detail: str = string(default="")
+
+
+class TopicPartition(Struct):
+    topic: str = string(default="")
+    partitions: list[int] = array(int32, default=())
+
+
+class EndpointToPartitions(Struct):
+    user_endpoint: Endpoint = struct(Endpoint, default=...)
+    active_partitions: list[TopicPartition] = array(TopicPartition, default=())
+    standby_partitions: list[TopicPartition] = array(TopicPartition, default=())
+
+
+class StreamsGroupHeartbeatResponse(Response, key=KEY, versions=(0, 0), flexible=0):
+    throttle_time_ms: int = int32(default=0)
+    error_code: int = int16(default=0)
+    error_message: str | None = string(nullable=0, default=None)
+    member_id: str = string(default="")
+    member_epoch: int = int32(default=0)
+    heartbeat_interval_ms: int = int32(default=0)
+    acceptable_recovery_lag: int = int32(default=0)
+    task_offset_interval_ms: int = int32(default=0)
+    status: list[Status] | None = array(Status, nullable=0, default=())
+    active_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    standby_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    warmup_tasks: list[TaskIds] | None = array(TaskIds, nullable=0, default=None)
+    endpoint_information_epoch: int = int32(default=0)
+    partitions_by_user_endpoint: list[EndpointToPartitions] | None = array(EndpointToPartitions, nullable=0, default=None)
