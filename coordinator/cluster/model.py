@@ -1,0 +1,161 @@
+"""The cluster: brokers with their racks and endpoints, topics, partitions and their replicas.
+
+Owns what Kafka keeps in its metadata image. Rules: names and ids change together; `version` rises on every change that a
+Metadata answer could show, so an encoded answer may be kept as long as `version` stands; chance and ids come from outside.
+Several brokers, racks and replicas are modelled although one broker is served. Refuses to know: sockets, clocks, groups,
+how records look (a `PartitionLog` keeps them) and whether a request was allowed (the handlers check, then call here).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .configs import BrokerConfigs, ConfigValue
+    from .partition_log import PartitionLog
+
+CONSUMER_OFFSETS = "__consumer_offsets"
+TRANSACTION_STATE = "__transaction_state"
+SHARE_GROUP_STATE = "__share_group_state"
+# Topics Kafka itself keeps; a client that creates one of these names gets an internal topic.
+INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
+
+
+@dataclass(slots=True)
+class BrokerNode:
+    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no leadership."""
+
+    node_id: int
+    rack: str | None = None
+    endpoints: dict[str, tuple[str, int]] = field(default_factory=dict)
+    fenced: bool = False
+
+
+@dataclass(slots=True)
+class Partition:
+    """One partition: who leads it, who holds it, and its log (the served broker's copy)."""
+
+    topic: str
+    index: int
+    leader: int
+    leader_epoch: int
+    replicas: list[int]
+    isr: list[int]
+    offline: list[int]
+    log: PartitionLog
+
+
+@dataclass(slots=True)
+class Topic:
+    """A topic, its partitions in index order, and its own configuration values as text (`configs`)."""
+
+    name: str
+    id: bytes
+    internal: bool
+    partitions: list[Partition]
+    configs: dict[str, str]
+    broker_configs: BrokerConfigs
+    _cached: dict[str, ConfigValue] = field(default_factory=dict)
+    _cached_at: int = -1
+
+    def effective(self, name: str) -> ConfigValue:
+        """The typed value in force for a topic configuration: the topic's own, else the broker's, else Kafka's default.
+
+        Raises KeyError for a name that is no topic configuration.
+        """
+        if self._cached_at != self.broker_configs.version:
+            self._cached.clear()
+            self._cached_at = self.broker_configs.version
+        if name not in self._cached:
+            from .topic_configs import effective_value
+
+            self._cached[name] = effective_value(name, self.configs, self.broker_configs)
+        return self._cached[name]
+
+    def effective_int(self, name: str) -> int:
+        """`effective` for a configuration whose type is a whole number, such as max.message.bytes."""
+        value = self.effective(name)
+        assert isinstance(value, int)
+        return value
+
+    def set_configs(self, configs: Mapping[str, str]) -> None:
+        """Replace the topic's own values. They must have been validated (`topic_configs.validate`)."""
+        self.configs = dict(configs)
+        self._cached.clear()
+
+
+class Cluster:
+    """Brokers and topics. `version` rises on every visible change."""
+
+    def __init__(
+        self, *, cluster_id: str, controller_id: int, brokers: Iterable[BrokerNode], configs: BrokerConfigs,
+        new_log: Callable[[], PartitionLog] | None = None,
+    ) -> None:
+        self.cluster_id = cluster_id
+        self.controller_id = controller_id
+        self.brokers: dict[int, BrokerNode] = {broker.node_id: broker for broker in brokers}
+        self.configs = configs
+        self.topics: dict[str, Topic] = {}
+        self.topics_by_id: dict[bytes, Topic] = {}
+        self.version = 0
+        self._new_log = new_log or _partition_log
+
+    def create_topic(
+        self, name: str, *, topic_id: bytes, assignment: list[list[int]], configs: Mapping[str, str] | None = None,
+        internal: bool = False,
+    ) -> Topic:
+        """Add a topic. `assignment[i]` are the replicas of partition i, preferred leader first."""
+        assert name not in self.topics, name
+        assert topic_id not in self.topics_by_id
+        topic = Topic(name, topic_id, internal or name in INTERNAL_TOPICS, [], dict(configs or {}), self.configs)
+        self.topics[name] = topic
+        self.topics_by_id[topic_id] = topic
+        self.add_partitions(name, assignment)
+        return topic
+
+    def delete_topic(self, name: str) -> Topic:
+        """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is none."""
+        topic = self.topics.pop(name)
+        del self.topics_by_id[topic.id]
+        self.version += 1
+        return topic
+
+    def add_partitions(self, name: str, assignment: list[list[int]]) -> list[Partition]:
+        """Append partitions to a topic, one for each replica list; answers the new ones."""
+        topic = self.topics[name]
+        first = len(topic.partitions)
+        added = [self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)]
+        topic.partitions.extend(added)
+        self.version += 1
+        return added
+
+    def partition(self, name: str, index: int) -> Partition | None:
+        """The partition, or None if the topic or the index does not exist."""
+        topic = self.topics.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            return None
+        return topic.partitions[index]
+
+    def set_topic_configs(self, name: str, configs: Mapping[str, str]) -> None:
+        """Replace a topic's own configuration values (validated before)."""
+        self.topics[name].set_configs(configs)
+        self.version += 1
+
+    def add_broker(self, broker: BrokerNode) -> None:
+        """Add a broker, or replace the one with its id (new endpoints, fencing)."""
+        self.brokers[broker.node_id] = broker
+        self.version += 1
+
+    def _partition(self, topic: str, index: int, replicas: list[int]) -> Partition:
+        alive = [node for node in replicas if node in self.brokers and not self.brokers[node].fenced]
+        offline = [node for node in replicas if node not in alive]
+        leader = alive[0] if alive else -1
+        return Partition(topic, index, leader, 0, list(replicas), alive or list(replicas), offline, self._new_log())
+
+
+def _partition_log() -> PartitionLog:
+    from .partition_log import PartitionLog
+
+    return PartitionLog()
