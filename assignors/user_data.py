@@ -1,0 +1,123 @@
+"""User data bytes that the sticky assignors put into a member's subscription.
+
+Owns two layouts, both big-endian and both without any version of their own:
+
+* sticky (UD-1, UD-2): what the member owned when it was last assigned, in two forms. V1 ends with a generation, V0 lacks it.
+  A reader tries V1 first and V0 when V1 does not fit; bytes left over are ignored.
+* cooperative-sticky (UD-3): one generation and nothing else.
+
+range and roundrobin send no user data at all (UD-4). Refuses to know the subscription around these bytes, and what any
+assignor makes of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from struct import Struct, error
+from typing import Final, NamedTuple
+
+DEFAULT_GENERATION: Final = -1
+"""The generation of a member that was never assigned anything (STK-3)."""
+
+Partitions = dict[str, list[int]]
+"""Topic -> partition numbers, both in the order in which they stand in the bytes."""
+
+_INT32: Final = Struct(">i")
+_INT16: Final = Struct(">h")
+_MAX_TOPIC_BYTES: Final = 0x7FFF
+
+
+class StickyUserData(NamedTuple):
+    """What a member told about itself: owned partitions by topic, and the generation they were given in.
+
+    `generation` is None when the bytes are of form V0, which has none.
+    """
+
+    owned: Partitions
+    generation: int | None
+
+
+NOTHING_OWNED: Final = StickyUserData({}, None)
+"""User data null or empty (STK-1): nothing owned, and no generation."""
+
+
+def encode_sticky(owned: Mapping[str, Sequence[int]], generation: int) -> bytes:
+    """The bytes of form V1, the only one written (UD-1). The order of `owned` is kept.
+
+    Raises ValueError for a topic name that is longer than 32,767 bytes of UTF-8.
+    """
+    return _encode_owned(owned) + _INT32.pack(generation)
+
+
+def encode_sticky_v0(owned: Mapping[str, Sequence[int]]) -> bytes:
+    """The bytes of form V0 (UD-2), as clients older than 2.3 write them; for tests and old recordings."""
+    return _encode_owned(owned)
+
+
+def decode_sticky(data: bytes | None) -> StickyUserData:
+    """Read form V1, else V0; bytes after the last field are ignored (UD-2, STK-1).
+
+    None and b"" own nothing and have no generation. Bytes that are neither form own nothing in generation -1.
+    """
+    if not data:
+        return NOTHING_OWNED
+    try:
+        owned, pos = _decode_owned(data)
+    except (error, ValueError):
+        return StickyUserData({}, DEFAULT_GENERATION)
+    try:
+        return StickyUserData(owned, _INT32.unpack_from(data, pos)[0])
+    except error:
+        return StickyUserData(owned, None)
+
+
+def encode_cooperative(generation: int) -> bytes:
+    """cooperative-sticky's user data: the generation, -1 before the first assignment; always written (UD-3)."""
+    return _INT32.pack(generation)
+
+
+def decode_cooperative(data: bytes | None) -> int | None:
+    """The generation in cooperative-sticky's user data: None when there are no bytes, -1 when they do not parse (STK-2)."""
+    if data is None:
+        return None
+    try:
+        generation: int = _INT32.unpack_from(data)[0]
+    except error:
+        return DEFAULT_GENERATION
+    return generation
+
+
+def _encode_owned(owned: Mapping[str, Sequence[int]]) -> bytes:
+    parts = [_INT32.pack(len(owned))]
+    for topic, partitions in owned.items():
+        name = topic.encode()
+        if len(name) > _MAX_TOPIC_BYTES:
+            raise ValueError(f"topic name of {len(name)} bytes; at most {_MAX_TOPIC_BYTES} fit")
+        parts += (_INT16.pack(len(name)), name, _INT32.pack(len(partitions)))
+        parts += map(_INT32.pack, partitions)
+    return b"".join(parts)
+
+
+def _decode_owned(data: bytes) -> tuple[Partitions, int]:
+    """The part that both forms share, and where it ends. Raises struct.error or ValueError when it does not parse."""
+    owned: Partitions = {}
+    (count,), pos = _INT32.unpack_from(data), 4
+    for _ in range(_checked(count, len(data) - pos)):
+        (length,) = _INT16.unpack_from(data, pos)
+        pos += 2
+        name = data[pos : pos + _checked(length, len(data) - pos)]
+        pos += length
+        (size,) = _INT32.unpack_from(data, pos)
+        pos += 4
+        _checked(4 * size, len(data) - pos)
+        numbers = [number for (number,) in _INT32.iter_unpack(data[pos : pos + 4 * size])]
+        owned.setdefault(name.decode(errors="replace"), []).extend(numbers)
+        pos += 4 * size
+    return owned, pos
+
+
+def _checked(count: int, available: int) -> int:
+    """A count that can be true: not negative, not more than what is left. Hostile ones allocate nothing."""
+    if not 0 <= count <= available:
+        raise ValueError(f"a count of {count} where {available} bytes are left")
+    return count
