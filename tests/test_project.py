@@ -1,0 +1,93 @@
+"""The project as a whole: what is installed, what is pinned, and what its files must not mention."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import coordinator
+
+# Written in pieces, so that this file does not mention them either.
+FORBIDDEN = {
+    "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/\w+|tmp/\w+)/|(?<![\w.~-])/wor" + r"k\b"),
+    "files beside the checkout": re.compile(r"(?<![\w-])shared" + "/"),
+    "a package registry": re.compile(r"py" + r"pi\.org|python" + r"hosted|npm" + r"js\.org|proxy\.golang" + r"|docker\.io"),
+}
+BINARY = {".gz"}
+
+
+def tracked(root: Path) -> list[Path]:
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=False)
+    if listing.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in listing.stdout.split("\0") if name and (path := root / name).is_file() and path.suffix not in BINARY]
+
+
+def test_no_file_mentions_a_machine_or_a_registry(project_root: Path) -> None:
+    found = [
+        f"{path.relative_to(project_root)}: {what}: {match[0]}"
+        for path in tracked(project_root)
+        for what, pattern in FORBIDDEN.items()
+        if (match := pattern.search(path.read_text(encoding="utf-8", errors="replace")))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text", ["/wor" + "k/main", "see /ro" + "ot/x", "/tm" + "p/w/", "../shared" + "/spec", "https://py" + "pi.org/simple"]
+)
+def test_the_check_would_notice(text: str) -> None:
+    assert any(pattern.search(text) for pattern in FORBIDDEN.values())
+
+
+def test_only_two_import_names_are_installed(project_root: Path, tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=project_root, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.name.startswith(f"kafka_group_coordinator-{coordinator.__version__}-")
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"coordinator", "assignors"}
+    assert {"coordinator/py.typed", "assignors/py.typed"} <= set(names)
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+def test_every_dependency_is_pinned_by_version_and_hash(project_root: Path) -> None:
+    lock = (project_root / "requirements" / "dev.txt").read_text()
+    assert "://" not in lock
+    assert not re.search(r"^--", lock, re.MULTILINE)
+    entries = re.split(r"\n(?=\w)", re.sub(r"^#.*\n", "", lock, flags=re.MULTILINE).strip())
+    pinned = {}
+    for entry in entries:
+        match = re.match(r"([\w.-]+)==([\w.]+)", entry)
+        assert match, entry
+        assert "--hash=sha256:" in entry, entry
+        pinned[match[1]] = match[2]
+    project = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    names = {re.split(r"[\[<>=;! ]", line)[0] for line in wanted} - {project["name"]}
+    assert names <= set(pinned)
+
+
+def test_the_test_extra_is_what_users_need(project_root: Path) -> None:
+    extras = tomllib.loads((project_root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {re.split(r"[<>=]", line)[0] for line in extras["test"]} == {"pytest", "pytest-asyncio", "testcontainers", "kafka-python"}
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """PEP 562: the wire or the heart alone must not cost a user asyncio."""
+    code = "import sys, coordinator, assignors; print(*sorted({'asyncio', 'coordinator.emulator'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+def test_the_front_door() -> None:
+    assert {"Emulator", "__version__"} <= set(dir(coordinator))
+    with pytest.raises(AttributeError, match="no attribute 'Emulater'"):
+        coordinator.Emulater  # noqa: B018
+    pytest.importorskip("coordinator.emulator")
+    assert coordinator.Emulator.__module__ == "coordinator.emulator"

@@ -1,0 +1,105 @@
+"""README.md is true: its Python runs as written, its commands do what it says.
+
+Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator serve` in the background on a
+free port until the block ends, every other `coordinator` command to its end. Anything else fails the test: tag it `text`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE_S = 60
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PORT = "127.0.0.1:9092"
+
+
+def blocks(root: Path, tag: str) -> list[str]:
+    found = [text for language, text in BLOCK.findall((root / "README.md").read_text()) if language == tag]
+    assert found, f"README.md has no {tag} block"
+    return found
+
+
+def environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"}
+
+
+@contextmanager
+def serving(arguments: list[str], root: Path, folder: Path) -> Iterator[None]:
+    """A server process, from its first answer on its port until Ctrl-C, which it must take well."""
+    port = int(arguments[arguments.index("--listen") + 1].rpartition(":")[2])
+    command = [sys.executable, "-m", "coordinator", *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as server:
+        try:
+            assert server.stdout is not None
+            for line in server.stdout:
+                if str(port) in line:
+                    break
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
+            yield
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=PATIENCE_S)
+        finally:
+            server.kill()
+    assert server.returncode == 0
+
+
+def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
+    words = shlex.split(line, comments=True)
+    match words[0], words[1:]:
+        case "make", [target]:
+            assert re.search(rf"^{target}:", (root / "Makefile").read_text(), re.MULTILINE), f"no target {target}"
+            subprocess.run(["make", "--dry-run", target], cwd=root, check=True, capture_output=True, timeout=PATIENCE_S)
+        case "coordinator", ["serve", *_] as arguments:
+            running.enter_context(serving(arguments, root, folder))
+        case "coordinator", arguments:
+            done = subprocess.run(
+                [sys.executable, "-m", "coordinator", *arguments], cwd=folder, env=environment(root), timeout=PATIENCE_S, check=False
+            )
+            assert done.returncode == 0, line
+        case _:
+            pytest.fail(f"nobody knows how to check: {line}")
+
+
+def test_commands_run(project_root: Path, tmp_path: Path) -> None:
+    pytest.importorskip("coordinator.cli")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    for block in blocks(project_root, "sh"):
+        with ExitStack() as running:
+            for line in filter(None, map(str.strip, block.splitlines())):
+                run_line(line.replace(PORT, f"127.0.0.1:{port}"), project_root, tmp_path, running)
+
+
+def test_python_runs(project_root: Path, tmp_path: Path) -> None:
+    pytest.importorskip("coordinator.emulator")
+    for block in blocks(project_root, "python"):
+        subprocess.run(
+            [sys.executable, "-c", block], cwd=tmp_path, env=environment(project_root), timeout=PATIENCE_S, check=True, capture_output=True
+        )
+
+
+def test_links_lead_somewhere(project_root: Path) -> None:
+    """In README.md and in docs/."""
+    broken = [
+        f"{page.name}: {target}"
+        for page in (project_root / "README.md", project_root / "CONTRIBUTING.md", *(project_root / "docs").glob("*.md"))
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
