@@ -1,0 +1,99 @@
+"""The smallest pieces of Kafka's wire format: variable-length integers, UUIDs, and what a malformed piece is called.
+
+Owns `WireError`, the one exception that bytes from a peer may cause anywhere in `coordinator.wire`. Knows nothing of
+messages; fixed-width integers, strings and arrays are laid down inline by `coordinator.wire.compiler`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ZERO_UUID: Final = bytes(16)
+"""The UUID that stands for "none" (KIP-516)."""
+
+MAX_STRING_BYTES: Final = 0x7FFF
+"""Longest string, UTF-8 encoded, in any version: the compact form could say more, Kafka refuses it all the same."""
+
+_SMALL: Final = tuple(bytes((n,)) for n in range(128))
+
+
+class WireError(ValueError):
+    """Bytes that are not the message they should be, or a value that no bytes can say.
+
+    The peer's fault on decode (its connection is closed, VER-16), ours on encode.
+    """
+
+
+def uvarint(value: int) -> bytes:
+    """Encode an unsigned 32-bit integer, seven bits a byte, lowest first (KIP-482).
+
+    Raises `WireError` below 0 and from 2**32 on.
+    """
+    if 0 <= value < 128:
+        return _SMALL[value]
+    if not 0 <= value < 1 << 32:
+        raise WireError(f"{value} is no unsigned 32-bit integer")
+    out = bytearray()
+    while value > 127:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
+    """Decode the integer at `pos`; return it with the position after it.
+
+    Like Kafka's reader it takes five bytes at most, drops what goes beyond 32 bits and gives the rest as a signed
+    number: lengths above 2**31 - 1 come out negative, that is null. Raises `WireError` on a sixth byte or an early end.
+    """
+    value = shift = 0
+    try:
+        while True:
+            byte = data[pos]
+            pos += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 128:
+                break
+            shift += 7
+            if shift > 28:
+                raise WireError("a variable-length integer of more than five bytes")
+    except IndexError:
+        raise WireError("ends within a variable-length integer") from None
+    value &= 0xFFFFFFFF
+    return (value - (1 << 32) if value >> 31 else value), pos
+
+
+def read_string_length(data: bytes, pos: int) -> tuple[int, int]:
+    """As `read_uvarint`, for the length (plus one) of a compact string."""
+    length, pos = read_uvarint(data, pos)
+    if length > MAX_STRING_BYTES + 1:
+        raise WireError(f"a string of {length - 1} bytes: {MAX_STRING_BYTES} is the most")
+    return length, pos
+
+
+def read_tags(data: bytes, pos: int, count: int) -> tuple[dict[int, bytes], int]:
+    """Decode `count` tagged fields none of which is known: (tag -> bytes, position after them). Raises `WireError`."""
+    tags: dict[int, bytes] = {}
+    for _ in range(count):
+        tag, pos = read_uvarint(data, pos)
+        size, pos = read_uvarint(data, pos)
+        tags[tag & 0xFFFFFFFF], pos = take(data, pos, size)
+    return tags, pos
+
+
+def take(data: bytes, pos: int, size: int) -> tuple[bytes, int]:
+    """`size` bytes from `pos` on, with the position after them. Raises `WireError` when there are not so many."""
+    end = pos + size
+    if size < 0 or end > len(data):
+        raise WireError(f"a field of {size} bytes where {max(len(data) - pos, 0)} are left")
+    return data[pos:end], end
+
+
+def write_tags(tags: dict[int, bytes]) -> bytes:
+    """Encode tagged fields: their number, then each as tag, size, bytes; ascending by tag (KIP-482)."""
+    parts = [uvarint(len(tags))]
+    for tag in sorted(tags):
+        value = tags[tag]
+        parts += (uvarint(tag), uvarint(len(value)), value)
+    return b"".join(parts)
