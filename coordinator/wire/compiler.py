@@ -114,7 +114,7 @@ class _Writer:
         check_version(message, version)
         self.message = message
         self.version = version
-        self.flexible = version >= message.flexible_since
+        self.flexible = version >= message.flexible
         self.title = f"{message.__name__} v{version}"
         self.lines: list[str] = []
         self.depth = 2

@@ -169,8 +169,8 @@ class StructType(type):
         cls.fields = tuple(fields)
         if versions is not None:
             cls.api_key = key  # type: ignore[attr-defined]
-            cls.valid_versions = versions  # type: ignore[attr-defined]
-            cls.flexible_since = FOREVER if flexible is None else flexible  # type: ignore[attr-defined]
+            cls.versions = versions  # type: ignore[attr-defined]
+            cls.flexible = FOREVER if flexible is None else flexible  # type: ignore[attr-defined]
             cls._decoders = {}  # type: ignore[attr-defined]
             cls._encoders = {}  # type: ignore[attr-defined]
         return cls
@@ -224,9 +224,9 @@ class Message(Struct):
     __slots__ = ()
 
     api_key: ClassVar[int]
-    valid_versions: ClassVar[tuple[int, int]]
+    versions: ClassVar[tuple[int, int]]
     """Lowest and highest version there are tables for."""
-    flexible_since: ClassVar[int]
+    flexible: ClassVar[int]
     """First flexible version (KIP-482)."""
     _decoders: ClassVar[dict[int, Callable[[bytes, int], Any]]]
     _encoders: ClassVar[dict[int, Callable[[Any], bytes]]]
@@ -276,6 +276,6 @@ MessageType = TypeVar("MessageType", bound=Message)
 
 def check_version(message: type[Message], version: int) -> None:
     """Raise `WireError` unless there is a table for this version."""
-    lowest, highest = message.valid_versions
+    lowest, highest = message.versions
     if not lowest <= version <= highest:
         raise WireError(f"{message.__name__} has versions {lowest} to {highest}, not {version}")

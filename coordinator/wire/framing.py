@@ -1,0 +1,123 @@
+"""What stands around a body on a connection: the size prefix, and the headers of requests and responses.
+
+Owns the choice of header version and what Kafka forgives in a request header: client ids that are null, of any negative
+length, or not UTF-8. Knows the keys and the first flexible versions of APIs, nothing of their bodies. Splitting a
+connection into frames is its reader's task, with the limits given here.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, error
+from typing import Final, NamedTuple
+
+from coordinator.wire.messages import ENTRIES, flexible_version
+from coordinator.wire.primitives import WireError, read_tags, read_uvarint, uvarint
+
+MIN_FRAME_BYTES: Final = 8
+"""A frame needs room for key, version and correlation id; Kafka closes the connection on anything shorter."""
+
+MAX_FRAME_BYTES: Final = 100 * 1024 * 1024
+"""Default of `socket.request.max.bytes`."""
+
+_API_VERSIONS: Final = 18
+_NEVER: Final = 1 << 15
+_FLEXIBLE: Final = {key: _NEVER if entry.flexible is None else entry.flexible for key, entry in ENTRIES.items()}
+_FIXED = Struct(">hhih")  # key, version, correlation id, length of the client id
+_FIXED_BYTES = _FIXED.size
+_SHORT = Struct(">hhi")
+_INT32 = Struct(">i")
+_INT16 = Struct(">h")
+
+
+class RequestHeader(NamedTuple):
+    """Who asks what, in which version. A null client id reads as "" (ENT-8)."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str
+
+
+def check_frame_size(size: int, max_bytes: int = MAX_FRAME_BYTES) -> int:
+    """Give back the size that a frame's prefix claims. Raises `WireError` if no request can be that long or short."""
+    if size < MIN_FRAME_BYTES:
+        raise WireError(f"a frame of {size} bytes: {MIN_FRAME_BYTES} is the least")
+    if size > max_bytes:
+        raise WireError(f"a frame of {size} bytes: {max_bytes} is the most (socket.request.max.bytes)")
+    return size
+
+
+def request_header_version(key: int, version: int) -> int:
+    """2 for flexible versions (KIP-482), else 1. Raises `WireError` if there is no such key."""
+    flexible = flexible_version(key)
+    return 2 if flexible is not None and version >= flexible else 1
+
+
+def response_header_version(key: int, version: int) -> int:
+    """1 for flexible versions, else 0; ApiVersions always 0, so that a client who guessed too high can read it (KIP-511)."""
+    return 0 if key == _API_VERSIONS else request_header_version(key, version) - 1
+
+
+def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int]:
+    """Read the header of a frame without its size prefix: the header, and where the body starts.
+
+    The version may be one there is no table for. Raises `WireError` on an unknown key and on an early end.
+    """
+    try:
+        key, version, correlation_id, length = _FIXED.unpack_from(frame, pos)
+    except error:
+        raise WireError(f"a request header in {len(frame) - pos} bytes") from None
+    flexible = _FLEXIBLE.get(key)
+    if flexible is None:
+        first = flexible_version(key)
+        flexible = _NEVER if first is None else first
+    pos += _FIXED_BYTES
+    client_id = ""
+    if length > 0:
+        end = pos + length
+        client_id = str(frame[pos:end], "utf-8", "replace")
+        pos = end
+    if version >= flexible:
+        count, pos = read_uvarint(frame, pos)
+        if count:
+            _, pos = read_tags(frame, pos, count)
+    elif pos > len(frame):
+        raise WireError("ends within the client id")
+    return RequestHeader(key, version, correlation_id, client_id), pos
+
+
+def request_header(key: int, version: int, correlation_id: int, client_id: str | None) -> bytes:
+    """The header of a request, for a client. Raises `WireError` on an unknown key or a value out of range."""
+    try:
+        raw = b"" if client_id is None else client_id.encode()
+        head = _SHORT.pack(key, version, correlation_id) + _INT16.pack(-1 if client_id is None else len(raw)) + raw
+    except (error, UnicodeEncodeError) as fault:
+        raise WireError(f"a request header cannot be encoded: {fault}") from fault
+    return head + uvarint(0) if request_header_version(key, version) == 2 else head
+
+
+def response_header(key: int, version: int, correlation_id: int) -> bytes:
+    """The header of a response. Raises `WireError` on an unknown key."""
+    head = _INT32.pack(correlation_id)
+    return head + uvarint(0) if response_header_version(key, version) else head
+
+
+def parse_response_header(frame: bytes, key: int, version: int, pos: int = 0) -> tuple[int, int]:
+    """Read the header of the answer to a request of this key and version: (correlation id, where the body starts).
+
+    Raises `WireError` on an unknown key and on an early end.
+    """
+    try:
+        correlation_id: int = _INT32.unpack_from(frame, pos)[0]
+    except error:
+        raise WireError(f"a response header in {len(frame) - pos} bytes") from None
+    pos += 4
+    if response_header_version(key, version):
+        count, pos = read_uvarint(frame, pos)
+        _, pos = read_tags(frame, pos, count)
+    return correlation_id, pos
+
+
+def frame(header: bytes, body: bytes) -> bytes:
+    """A whole frame: size, header, body."""
+    return b"".join((_INT32.pack(len(header) + len(body)), header, body))
