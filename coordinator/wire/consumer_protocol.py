@@ -1,0 +1,205 @@
+"""The blobs that consumers put into JoinGroup and SyncGroup: Subscription and Assignment, versions 0 to 3 (KIP-429, 792, 881).
+
+To the coordinator they are opaque, but for one look at the topics (`topics_only`, EXP-8). Reading is as lenient as
+Kafka's: a version above 3 reads as 3, fields after the known ones are ignored, fields that an older version lacks take
+their defaults (CPB-3). Writing gives the bytes that Kafka's own consumer writes (CPB-1). Knows no assignor and no group.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Self
+
+from coordinator.wire.primitives import MAX_STRING_BYTES, WireError
+
+HIGHEST_VERSION: Final = 3
+
+NO_GENERATION: Final = -1
+"""What a subscription says that belongs to no generation (CPB-4)."""
+
+
+class TopicPartitions(NamedTuple):
+    """Partitions of one topic."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+
+class Subscription(NamedTuple):
+    """What a consumer asks for, and what it says it still holds.
+
+    `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3 ("" reads as None).
+    """
+
+    topics: tuple[str, ...]
+    user_data: bytes | None = None
+    owned_partitions: tuple[TopicPartitions, ...] = ()
+    generation_id: int = NO_GENERATION
+    rack_id: str | None = None
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
+        reader = _Reader(data)
+        version = reader.version()
+        topics = tuple([reader.string() for _ in range(reader.count())])
+        user_data = reader.nullable_bytes()
+        owned = reader.topic_partitions() if version >= 1 else ()
+        generation_id = reader.int32() if version >= 2 else NO_GENERATION
+        rack_id = reader.nullable_string() if version >= 3 else None
+        return cls(topics, user_data, owned, generation_id, rack_id or None)
+
+    def encode(self, version: int = HIGHEST_VERSION) -> bytes:
+        """Write a version from 0 to 3: topics sorted, owned partitions by topic and number, as Kafka does (CPB-1).
+
+        Raises `WireError` on another version or a value that does not fit.
+        """
+        out = _Writer(version)
+        out.strings(sorted(self.topics))
+        out.nullable_bytes(self.user_data)
+        if version >= 1:
+            out.topic_partitions([(topic, sorted(partitions)) for topic, partitions in sorted(self.owned_partitions)])
+        if version >= 2:
+            out.int32(self.generation_id)
+        if version >= 3:
+            out.nullable_string(self.rack_id or None)
+        return bytes(out.data)
+
+
+class Assignment(NamedTuple):
+    """What the leader gave one member. All versions look alike; topics and partitions keep their order (CPB-2)."""
+
+    partitions: tuple[TopicPartitions, ...]
+    user_data: bytes | None = None
+
+    @classmethod
+    def of(cls, partitions: Mapping[str, Iterable[int]], user_data: bytes | None = None) -> Self:
+        """An assignment from partitions by topic, in the mapping's order."""
+        return cls(tuple([TopicPartitions(topic, tuple(numbers)) for topic, numbers in partitions.items()]), user_data)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
+        reader = _Reader(data)
+        reader.version()
+        return cls(reader.topic_partitions(), reader.nullable_bytes())
+
+    def encode(self, version: int = HIGHEST_VERSION) -> bytes:
+        """Write a version from 0 to 3. Raises `WireError` on another version or a value that does not fit."""
+        out = _Writer(version)
+        out.topic_partitions(self.partitions)
+        out.nullable_bytes(self.user_data)
+        return bytes(out.data)
+
+
+def topics_only(data: bytes) -> tuple[str, ...] | None:
+    """The topics of a subscription of any version, read as version 0; None if the bytes are no subscription (EXP-8).
+
+    The version is skipped, not looked at, as in Kafka's coordinator.
+    """
+    reader = _Reader(data, 2)
+    try:
+        topics = tuple([reader.string() for _ in range(reader.count())])
+        reader.nullable_bytes()
+    except WireError:
+        return None
+    return topics
+
+
+class _Reader:
+    __slots__ = ("data", "pos")
+
+    def __init__(self, data: bytes, pos: int = 0) -> None:
+        self.data = data
+        self.pos = pos
+
+    def number(self, layout: str, size: int) -> int:
+        if self.pos + size > len(self.data):
+            raise WireError(f"ends at byte {len(self.data)}, within a number")
+        value: int = struct.unpack_from(layout, self.data, self.pos)[0]
+        self.pos += size
+        return value
+
+    def int16(self) -> int:
+        return self.number(">h", 2)
+
+    def int32(self) -> int:
+        return self.number(">i", 4)
+
+    def version(self) -> int:
+        version = self.int16()
+        if version < 0:
+            raise WireError(f"version {version}: 0 is the lowest")
+        return version
+
+    def take(self, size: int) -> bytes:
+        end = self.pos + size
+        if size < 0 or end > len(self.data):
+            raise WireError(f"a field of {size} bytes where {len(self.data) - self.pos} are left")
+        value = self.data[self.pos : end]
+        self.pos = end
+        return value
+
+    def count(self) -> int:
+        count = self.int32()
+        if not 0 <= count <= len(self.data) - self.pos:
+            raise WireError(f"{count} elements where {len(self.data) - self.pos} bytes are left")
+        return count
+
+    def string(self) -> str:
+        return str(self.take(self.int16()), "utf-8", "replace")
+
+    def nullable_string(self) -> str | None:
+        size = self.int16()
+        return None if size < 0 else str(self.take(size), "utf-8", "replace")
+
+    def nullable_bytes(self) -> bytes | None:
+        size = self.int32()
+        return None if size < 0 else self.take(size)
+
+    def topic_partitions(self) -> tuple[TopicPartitions, ...]:
+        return tuple([self.one_topic() for _ in range(self.count())])
+
+    def one_topic(self) -> TopicPartitions:
+        topic = self.string()
+        count = self.count()
+        return TopicPartitions(topic, struct.unpack(f">{count}i", self.take(4 * count)))
+
+
+class _Writer:
+    __slots__ = ("data",)
+
+    def __init__(self, version: int) -> None:
+        if not 0 <= version <= HIGHEST_VERSION:
+            raise WireError(f"version {version}: 0 to {HIGHEST_VERSION} are known")
+        self.data = bytearray(struct.pack(">h", version))
+
+    def int32(self, value: int) -> None:
+        try:
+            self.data += struct.pack(">i", value)
+        except struct.error as fault:
+            raise WireError(f"{value!r} is no 32-bit integer") from fault
+
+    def nullable_string(self, value: str | None) -> None:
+        raw = b"" if value is None else value.encode()
+        if len(raw) > MAX_STRING_BYTES:
+            raise WireError(f"a string of {len(raw)} bytes: {MAX_STRING_BYTES} is the most")
+        self.data += struct.pack(">h", -1 if value is None else len(raw)) + raw
+
+    def strings(self, values: Sequence[str]) -> None:
+        self.int32(len(values))
+        for value in values:
+            self.nullable_string(value)
+
+    def nullable_bytes(self, value: bytes | None) -> None:
+        self.int32(-1 if value is None else len(value))
+        self.data += value or b""
+
+    def topic_partitions(self, topics: Sequence[tuple[str, Sequence[int]]]) -> None:
+        self.int32(len(topics))
+        for topic, partitions in topics:
+            self.nullable_string(topic)
+            self.int32(len(partitions))
+            for partition in partitions:
+                self.int32(partition)
