@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .configs import BrokerConfigs, ConfigValue
     from .partition_log import PartitionLog
+    from .placement import Dice
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
@@ -99,8 +100,20 @@ class Cluster:
         self.configs = configs
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
+        self.group_configs: dict[str, dict[str, str]] = {}
         self.version = 0
         self._new_log = new_log or _partition_log
+
+    def create_consumer_offsets(self, *, topic_id: bytes, dice: Dice) -> Topic:
+        """Add `__consumer_offsets` as Kafka creates it; the replication factor is at most the number of brokers."""
+        from .placement import place
+
+        partitions = self.configs.get_int("offsets.topic.num.partitions")
+        factor = min(self.configs.get_int("offsets.topic.replication.factor"), len(self.brokers))
+        configs = {"cleanup.policy": "compact", "compression.type": "producer"}
+        configs["segment.bytes"] = str(self.configs.get_int("offsets.topic.segment.bytes"))
+        assignment = place(partitions, factor, self.brokers.values(), dice)
+        return self.create_topic(CONSUMER_OFFSETS, topic_id=topic_id, assignment=assignment, configs=configs, internal=True)
 
     def create_topic(
         self, name: str, *, topic_id: bytes, assignment: list[list[int]], configs: Mapping[str, str] | None = None,

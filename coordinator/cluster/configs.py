@@ -1,0 +1,217 @@
+"""The broker's configuration: Kafka's names, values given at start, values changed while running, and which one is in force.
+
+Precedence, as in Kafka: set for this broker at run time, set for all brokers at run time, given at start, default. What is
+given at start is checked as a person would want it (`ConfigError`: what, where, what would be right); what clients change is
+checked in `config_changes` with Kafka's codes and texts. Refuses to know what a setting does: whoever honours it asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from .config_defs import ConfigDef, ConfigException, ConfigSource, ConfigValue, read_table, show
+
+__all__ = ["BROKER_SYNONYMS", "BrokerConfigs", "ConfigError", "ConfigInForce", "ConfigValue", "broker_defs"]
+
+# What the emulator acts on. All others are stored and shown, and change nothing.
+HONOURED = frozenset({
+    "auto.create.topics.enable", "connections.max.idle.ms", "default.replication.factor", "delete.topic.enable", "fetch.max.bytes",
+    "group.coordinator.rebalance.protocols", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms",
+    "group.max.size", "group.min.session.timeout.ms", "log.message.timestamp.after.max.ms", "log.message.timestamp.before.max.ms",
+    "log.message.timestamp.type", "max.incremental.fetch.session.cache.slots", "max.request.partition.size.limit", "message.max.bytes",
+    "num.partitions", "offset.metadata.max.bytes", "offsets.retention.check.interval.ms", "offsets.retention.minutes",
+    "offsets.topic.num.partitions", "offsets.topic.replication.factor", "producer.id.expiration.ms", "socket.request.max.bytes",
+})  # fmt: skip
+
+# The server decides these from its own options (and tells them with `publish`).
+DECIDED_ELSEWHERE = frozenset({
+    "advertised.listeners", "broker.id", "controller.listener.names", "listeners", "node.id", "process.roles",
+})  # fmt: skip
+
+# Several names for one thing, the strongest first.
+BROKER_SYNONYMS = {
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+    "log.retention.hours": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.retention.minutes": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.retention.ms": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+    "log.roll.hours": ("log.roll.ms", "log.roll.hours"),
+    "log.roll.jitter.hours": ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    "log.roll.jitter.ms": ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    "log.roll.ms": ("log.roll.ms", "log.roll.hours"),
+}
+
+_MINUTE_MS = 60_000
+
+
+@cache
+def broker_defs() -> dict[str, ConfigDef]:
+    """All broker configurations by name; the table is read at the first call."""
+    from .broker_config_table import TABLE
+
+    return read_table(TABLE)
+
+
+class ConfigError(ValueError):
+    """A configuration given at start is wrong. The message says what, where and what would be right."""
+
+
+class ConfigInForce(NamedTuple):
+    """A line of what is in force. `honoured`: the emulator acts on it; otherwise it is only shown."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+    honoured: bool
+
+
+class BrokerConfigs:
+    """One broker's configuration. `version` rises on every change at run time, for those who cache what they read."""
+
+    def __init__(self, values: Mapping[str, str] | None = None, *, kafka_defaults: bool = False, node_id: int = 1) -> None:
+        """`values`: Kafka's names and texts. `kafka_defaults`: keep group.initial.rebalance.delay.ms at Kafka's 3000, not 0.
+
+        Raises ConfigError.
+        """
+        self.static: dict[str, str] = {
+            "broker.id": str(node_id), "controller.listener.names": "CONTROLLER", "node.id": str(node_id),
+            "process.roles": "broker,controller",
+        }
+        self.dynamic: dict[str, str] = {}
+        # A cluster formatted by 4.3.1 has eligible leader replicas, and with them this setting for all brokers.
+        self.dynamic_default: dict[str, str] = {"min.insync.replicas": "1"}
+        self.version = 0
+        self._values: dict[str, ConfigValue] = {}
+        if not kafka_defaults:
+            self.static["group.initial.rebalance.delay.ms"] = "0"
+        for name, text in (values or {}).items():
+            self.set(name, text)
+        self._check_together()
+
+    @classmethod
+    def from_options(cls, options: Iterable[str], *, kafka_defaults: bool = False, node_id: int = 1) -> BrokerConfigs:
+        """From texts `name=value`, as a command line gives them; of doubles the last counts. Raises ConfigError."""
+        values: dict[str, str] = {}
+        for option in options:
+            name, equals, text = option.partition("=")
+            if not equals or not name.strip():
+                raise ConfigError(f"{option!r} is no configuration: write name=value, such as num.partitions=3")
+            values[name.strip()] = text.strip()
+        return cls(values, kafka_defaults=kafka_defaults, node_id=node_id)
+
+    def set(self, name: str, text: str) -> None:
+        """Give a value at start. Raises ConfigError for an unknown name or a value Kafka would refuse."""
+        known = broker_defs().get(name)
+        if known is None:
+            raise ConfigError(f"{name} is no broker configuration of Kafka 4.3.1{_near(name)}")
+        if name in DECIDED_ELSEWHERE:
+            raise ConfigError(f"{name} follows from the server's own options and cannot be given as a configuration")
+        try:
+            known.parse(text)
+        except ConfigException as refused:
+            raise ConfigError(f"{name}={text}: {refused}") from None
+        self.static[name] = text
+        self._changed()
+
+    def publish(self, name: str, text: str) -> None:
+        """Show a value that the server decided by itself, such as `listeners`."""
+        assert name in broker_defs(), name
+        self.static[name] = text
+        self._changed()
+
+    def get(self, name: str) -> ConfigValue:
+        """The typed value in force. Raises KeyError for an unknown name."""
+        if name not in self._values:
+            self._values[name] = broker_defs()[name].parse(self.text(name)[0])
+        return self._values[name]
+
+    def get_int(self, name: str) -> int:
+        """`get` for a whole number."""
+        value = self.get(name)
+        assert isinstance(value, int) and not isinstance(value, bool), name
+        return value
+
+    def get_bool(self, name: str) -> bool:
+        """`get` for a yes or no."""
+        value = self.get(name)
+        assert isinstance(value, bool), name
+        return value
+
+    def get_str(self, name: str) -> str:
+        """`get` for a text."""
+        value = self.get(name)
+        assert isinstance(value, str), name
+        return value
+
+    def get_list(self, name: str) -> list[str]:
+        """`get` for a list."""
+        value = self.get(name)
+        assert isinstance(value, list), name
+        return value
+
+    def text(self, name: str) -> tuple[str | None, ConfigSource]:
+        """The text in force and where it came from."""
+        for values, source in self.layers():
+            if name in values:
+                return values[name], source
+        return broker_defs()[name].default, ConfigSource.DEFAULT
+
+    def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:
+        """Given values, the strongest first, without the defaults."""
+        return (
+            (self.dynamic, ConfigSource.DYNAMIC_BROKER),
+            (self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+            (self.static, ConfigSource.STATIC_BROKER),
+        )
+
+    def replace_dynamic(self, values: Mapping[str, str], *, for_all_brokers: bool) -> None:
+        """Put new run-time values in force, in place of all earlier ones of that kind (checked before)."""
+        if for_all_brokers:
+            self.dynamic_default = dict(values)
+        else:
+            self.dynamic = dict(values)
+        self._changed()
+
+    def in_force(self) -> list[ConfigInForce]:
+        """What is worth printing at start: all that is honoured, and all else that was given; by name."""
+        given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
+        lines = []
+        for name in sorted(HONOURED | given):
+            shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
+            lines.append(ConfigInForce(name, shown, self.text(name)[1], name in HONOURED))
+        return lines
+
+    def group_config(self) -> dict[str, int]:
+        """The group coordinator's settings, by the field names and units of `groups.config.GroupConfig` (CFG-1)."""
+        return {
+            "min_session_timeout_ms": self.get_int("group.min.session.timeout.ms"),
+            "max_session_timeout_ms": self.get_int("group.max.session.timeout.ms"),
+            "initial_rebalance_delay_ms": self.get_int("group.initial.rebalance.delay.ms"),
+            "max_size": self.get_int("group.max.size"),
+            "offset_metadata_max_bytes": self.get_int("offset.metadata.max.bytes"),
+            "offsets_retention_ms": self.get_int("offsets.retention.minutes") * _MINUTE_MS,
+            "offsets_retention_check_interval_ms": self.get_int("offsets.retention.check.interval.ms"),
+            "offsets_topic_partitions": self.get_int("offsets.topic.num.partitions"),
+        }
+
+    def _changed(self) -> None:
+        self._values.clear()
+        self.version += 1
+
+    def _check_together(self) -> None:
+        """What Kafka checks across names, as far as it concerns what we honour."""
+        low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
+        if self.get_int(low) > self.get_int(high):
+            raise ConfigError(f"{low}={self.get_int(low)} must not be above {high}={self.get_int(high)}")
+        if self.get_int("group.initial.rebalance.delay.ms") < 0:
+            raise ConfigError("group.initial.rebalance.delay.ms must be 0 or more")
+        if "classic" not in self.get_list("group.coordinator.rebalance.protocols"):
+            raise ConfigError("group.coordinator.rebalance.protocols must contain classic")
+
+
+def _near(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, broker_defs(), n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
