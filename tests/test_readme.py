@@ -37,6 +37,12 @@ def environment(root: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(root), "PYTHONUNBUFFERED": "1"}
 
 
+def run_python(arguments: list[str], root: Path, folder: Path) -> None:
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment(root), timeout=PATIENCE_S, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @contextmanager
 def serving(arguments: list[str], root: Path, folder: Path) -> Iterator[None]:
     """A server process, from its first answer on its port until Ctrl-C, which it must take well."""
@@ -68,10 +74,7 @@ def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
         case "coordinator", ["serve", *_] as arguments:
             running.enter_context(serving(arguments, root, folder))
         case "coordinator", arguments:
-            done = subprocess.run(
-                [sys.executable, "-m", "coordinator", *arguments], cwd=folder, env=environment(root), timeout=PATIENCE_S, check=False
-            )
-            assert done.returncode == 0, line
+            run_python(["-m", "coordinator", *arguments], root, folder)
         case _:
             pytest.fail(f"nobody knows how to check: {line}")
 
@@ -89,9 +92,7 @@ def test_commands_run(project_root: Path, tmp_path: Path) -> None:
 def test_python_runs(project_root: Path, tmp_path: Path) -> None:
     pytest.importorskip("coordinator.emulator")
     for block in blocks(project_root, "python"):
-        subprocess.run(
-            [sys.executable, "-c", block], cwd=tmp_path, env=environment(project_root), timeout=PATIENCE_S, check=True, capture_output=True
-        )
+        run_python(["-c", block], project_root, tmp_path)
 
 
 def test_links_lead_somewhere(project_root: Path) -> None:
