@@ -1,0 +1,80 @@
+"""Deadlines as data: keys that fall due at instants, moved and cancelled at will. Owns no clock and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Deadlines(Generic[K]):
+    """At most one deadline a key. Moving one later, which every heartbeat does, costs two dictionary writes.
+
+    The heap may hold an earlier instant than the key's own; it is corrected when it comes to the top. Of equal instants
+    the one that was queued first falls due first.
+    """
+
+    __slots__ = ("_at", "_heap", "_queued", "_serial")
+
+    def __init__(self) -> None:
+        self._at: dict[K, int] = {}
+        self._queued: dict[K, int] = {}
+        self._heap: list[tuple[int, int, K]] = []
+        self._serial = 0
+
+    def arm(self, key: K, at: int) -> None:
+        """Let `key` fall due at `at`, in place of any deadline it had."""
+        self._at[key] = at
+        queued = self._queued.get(key)
+        if queued is None or at < queued:
+            self._push(key, at)
+
+    def cancel(self, key: K) -> None:
+        """Forget the deadline of `key`, if it has one."""
+        self._at.pop(key, None)
+
+    def get(self, key: K) -> int | None:
+        """When `key` falls due."""
+        return self._at.get(key)
+
+    def next(self) -> int | None:
+        """The earliest deadline; None if there is none."""
+        self._correct()
+        return self._heap[0][0] if self._heap else None
+
+    def due(self, now: int) -> Iterator[K]:
+        """Take out and yield each key that is due, earliest first; keys armed meanwhile count if they are due too."""
+        while True:
+            self._correct()
+            if not self._heap or self._heap[0][0] > now:
+                return
+            _, _, key = heappop(self._heap)
+            del self._queued[key]
+            del self._at[key]
+            yield key
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def _push(self, key: K, at: int) -> None:
+        self._serial += 1
+        self._queued[key] = at
+        heappush(self._heap, (at, self._serial, key))
+
+    def _correct(self) -> None:
+        """Bring the heap's top to a key's true deadline."""
+        heap = self._heap
+        while heap:
+            at, _, key = heap[0]
+            if self._queued.get(key) != at:  # an earlier entry of this key was queued since
+                heappop(heap)
+                continue
+            true = self._at.get(key)
+            if true == at:
+                return
+            heappop(heap)
+            del self._queued[key]
+            if true is not None:
+                self._push(key, true)

@@ -1,0 +1,26 @@
+"""What the heart lets one configure, in Kafka's own units (CFG-1). Plain values; who reads files or flags is elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ErrorCode
+
+
+@dataclass(slots=True)
+class GroupConfig:
+    """Settings of the group coordinator, with Kafka 4.3.1's defaults. May be changed while groups live."""
+
+    min_session_timeout_ms: int = 6_000
+    max_session_timeout_ms: int = 1_800_000
+    initial_rebalance_delay_ms: int = 3_000
+    max_size: int = 2_147_483_647
+    new_member_join_timeout_ms: int = 300_000
+    offset_metadata_max_bytes: int = 4_096
+    offsets_retention_ms: int = 10_080 * 60_000
+    offsets_retention_check_interval_ms: int = 600_000
+    offsets_topic_partitions: int = 50
+    max_record_bytes: int = 1_048_588
+    """Largest record batch that __consumer_offsets takes: an assignment above it cannot be stored (ERR-2)."""
+    append_error: ErrorCode = ErrorCode.NONE
+    """What writing to __consumer_offsets answers; anything but NONE lets every write fail with it (ERR-1, ERR-2)."""

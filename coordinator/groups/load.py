@@ -1,0 +1,102 @@
+"""A group as a coordinator finds it when it loads a partition: built from durable events alone (PST-1, ERR-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from . import events as ev
+from .model import Group, Member, Offset
+from .selection import topics_of
+from .states import DEAD, STABLE
+
+Record = ev.GroupCreated | ev.GenerationStored | ev.GroupEmptied
+
+
+def load(group_id: str, record: Record | None, offsets: Mapping[tuple[str, int], Offset], at: int) -> Group:
+    """The group that `record` (its last one; None: offsets alone) and its committed offsets describe.
+
+    With members it is Stable, without it is Empty. A loaded member offers only the selected protocol, and a rebalance
+    timeout of -1 (old records) means the session timeout (ERR-7).
+    """
+    group = Group(group_id, at)
+    group.record = record
+    group.offsets = dict(offsets)
+    group.previous_state = DEAD
+    if isinstance(record, ev.GroupEmptied):
+        group.generation = record.generation
+        group.protocol_type = record.protocol_type
+        group.subscribed_topics = None if record.subscribed_topics is None else frozenset(record.subscribed_topics)
+    elif isinstance(record, ev.GenerationStored):
+        group.generation = record.generation
+        group.protocol_type = record.protocol_type
+        group.protocol_name = record.protocol_name
+        group.leader = record.leader
+        for stored in record.members:
+            _add(group, stored, record.protocol_name)
+        group.subscribed_topics = topics_of(group, record.protocol_name)
+        group.state = STABLE
+    return group
+
+
+class Entry(NamedTuple):
+    """What __consumer_offsets holds of one group: its last record and its committed offsets."""
+
+    record: Record | None
+    offsets: dict[tuple[str, int], Offset]
+
+
+class Ledger:
+    """Groups as durable events describe them, kept while no coordinator serves them."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+
+    def keep(self, group: Group) -> None:
+        """Take over the durable part of a group that is being unloaded."""
+        if group.record is not None or group.offsets:
+            self.entries[group.group_id] = Entry(group.record, group.offsets)
+
+    def take(self, group_id: str, at: int) -> Group:
+        """Give one group back."""
+        entry = self.entries.pop(group_id)
+        return load(group_id, entry.record, entry.offsets, at)
+
+    def groups(self, at: int) -> list[Group]:
+        """Give all groups back."""
+        return [self.take(group_id, at) for group_id in list(self.entries)]
+
+    def fold(self, at: int, group_id: str, event: ev.Event) -> None:
+        """Fold one event of any kind; those that are not durable leave no trace."""
+        if type(event) not in ev.DURABLE:
+            return
+        if isinstance(event, ev.GroupDeleted):
+            self.entries.pop(group_id, None)
+            return
+        entry = self.entries.get(group_id) or Entry(None, {})
+        if isinstance(event, ev.OffsetsCommitted):
+            for o in event.offsets:
+                entry.offsets[o.topic, o.partition] = Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms)
+        elif isinstance(event, ev.OffsetsRemoved):
+            for key in event.partitions:
+                entry.offsets.pop(key, None)
+        elif isinstance(event, (ev.GenerationStored, ev.GroupEmptied)) or (isinstance(event, ev.GroupCreated) and event.by == "join"):
+            entry = entry._replace(record=event)
+        self.entries[group_id] = entry
+
+
+def _add(group: Group, stored: ev.StoredMember, protocol_name: str) -> None:
+    member = Member(
+        stored.member_id,
+        stored.group_instance_id,
+        stored.client_id,
+        stored.client_host,
+        stored.session_timeout_ms,
+        stored.session_timeout_ms if stored.rebalance_timeout_ms == -1 else stored.rebalance_timeout_ms,
+        ((protocol_name, stored.subscription),),
+        stored.assignment,
+    )
+    group.members.add(member)
+    group.support[protocol_name] = group.support.get(protocol_name, 0) + 1
+    if stored.group_instance_id is not None:
+        group.static_members[stored.group_instance_id] = stored.member_id

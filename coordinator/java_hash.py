@@ -1,0 +1,72 @@
+"""Java's String.hashCode and the iteration order of java.util.HashMap (spec HM-1..HM-5).
+
+Kafka keeps a group's members and votes in HashMaps, and their iteration order shows: in the member list that the leader
+gets, in the election of a new leader and in vote ties. This module owns that order and knows nothing of groups.
+A HashMap never shrinks and splits a bucket in order, so the order follows from the insertion order, the hashes and the
+largest size the map ever had. (Buckets of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+_DEFAULT_CAPACITY = 16
+
+
+def java_hash(text: str) -> int:
+    """String.hashCode as an unsigned 32-bit number: over UTF-16 units, s[0]*31^(n-1) + ... + s[n-1] (HM-1)."""
+    h = 0
+    if text.isascii():
+        for unit in text.encode("ascii"):
+            h = (31 * h + unit) & 0xFFFFFFFF
+        return h
+    data = text.encode("utf-16-be", "surrogatepass")
+    for i in range(0, len(data), 2):
+        h = (31 * h + (data[i] << 8 | data[i + 1])) & 0xFFFFFFFF
+    return h
+
+
+def spread(h: int) -> int:
+    """HashMap's own mixing of a hash code: its high half is folded into the low one (HM-1)."""
+    return h ^ (h >> 16)
+
+
+def capacity_for(peak_size: int) -> int:
+    """The table size of a default HashMap that held at most `peak_size` entries at once (HM-2)."""
+    capacity = _DEFAULT_CAPACITY
+    while peak_size * 4 > capacity * 3:
+        capacity *= 2
+    return capacity
+
+
+def topic_partition_hash(topic: str, partition: int) -> int:
+    """TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
+    return (31 * (31 + partition) + java_hash(topic)) & 0xFFFFFFFF
+
+
+def in_hash_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
+    """Distinct `keys`, given in the order of their insertion, as a default HashMap iterates them (HM-3)."""
+    unique = list(dict.fromkeys(keys))
+    mask = capacity_for(len(unique)) - 1
+    return sorted(unique, key=lambda key: spread(hash_code(key)) & mask)
+
+
+def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
+    """Distinct `keys` as a default HashMap iterates them that was filled by computeIfAbsent, called once for each of `keys`.
+
+    Unlike put, that method inserts at the head of a bucket, and it resizes at the beginning of the next call.
+    """
+    calls = list(keys)
+    unique = list(dict.fromkeys(calls))
+    mask = capacity_for(len(dict.fromkeys(calls[:-1]))) - 1
+    return sorted(reversed(unique), key=lambda key: spread(hash_code(key)) & mask)
+
+
+def coordinator_partition(group_id: str, partitions: int) -> int:
+    """The partition of __consumer_offsets that holds a group: abs(hash) mod partitions, abs(MIN_VALUE) being 0 (CFG-2)."""
+    h = java_hash(group_id)
+    signed = h - 0x1_0000_0000 if h & 0x8000_0000 else h
+    return (0 if signed == -0x8000_0000 else abs(signed)) % partitions
