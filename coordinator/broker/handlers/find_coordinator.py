@@ -1,0 +1,63 @@
+"""FindCoordinator (key 10): which broker coordinates a group or a transactional id.
+
+v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups (KIP-932).
+Group ids are not validated: "" has a coordinator too (FC-5). A transactional id is pointed at the broker that leads its
+partition as a group is; InitProducerId then says what is served. Share groups have no coordinator here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...cluster import CONSUMER_OFFSETS
+from ...errors import ErrorCode
+from ...java_hash import coordinator_partition
+from ...wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call, Result
+
+GROUP, TRANSACTION, SHARE = 0, 1, 2
+_FIRST_BATCHED = 4
+_FIRST_WITH_SHARE = 6
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """One answer a key, in the order of the request; doubled keys are answered twice (FC-4)."""
+    request = call.message
+    assert isinstance(request, FindCoordinatorRequest)
+    if call.version >= _FIRST_BATCHED:
+        found = [_find(broker, call, request.key_type, key) for key in request.coordinator_keys]
+        return FindCoordinatorResponse(coordinators=found)
+    one = _find(broker, call, request.key_type, request.key)
+    error = ErrorCode(one.error_code)
+    return FindCoordinatorResponse(
+        error_code=error, error_message=error.message or "NONE", node_id=one.node_id, host=one.host, port=one.port
+    )  # fmt: skip
+
+
+def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
+    """The coordinator of one key, or why there is none (FC-1, FC-3)."""
+    if key_type == SHARE:
+        valid = call.version >= _FIRST_WITH_SHARE and _is_share_key(key)
+        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE if valid else ErrorCode.INVALID_REQUEST)
+    if key_type not in (GROUP, TRANSACTION):
+        return _refused(key, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
+    cluster = broker.cluster
+    partitions = len(cluster.topics[CONSUMER_OFFSETS].partitions)
+    partition = cluster.partition(CONSUMER_OFFSETS, coordinator_partition(key, partitions))
+    node = cluster.brokers.get(partition.leader) if partition is not None else None
+    if node is None or call.listener not in node.endpoints:
+        return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    host, port = node.endpoints[call.listener]
+    return Coordinator(key=key, node_id=node.node_id, host=host, port=port)
+
+
+def _refused(key: str, error: ErrorCode, message: str = "") -> Coordinator:
+    return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error, error_message=message)
+
+
+def _is_share_key(key: str) -> bool:
+    """A share group's key is group:topic id:partition; the topic id has 22 characters of URL-safe base64."""
+    parts = key.rsplit(":", 2)
+    return len(parts) == 3 and len(parts[0]) > 0 and len(parts[1]) == 22 and parts[2].isdigit()

@@ -1,0 +1,13 @@
+"""Heartbeat (key 12): a member's sign of life, and how it learns of a rebalance. The hot path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call, Result
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once."""
+    return broker.coordinate(call, call.message)

@@ -1,0 +1,13 @@
+"""ListGroups (key 16): all groups, filtered by state (KIP-518) and type (KIP-848)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call, Result
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once (LST-*)."""
+    return broker.coordinate(call, call.message)

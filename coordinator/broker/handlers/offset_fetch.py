@@ -1,0 +1,73 @@
+"""OffsetFetch (key 9): committed offsets of one group, or of several from v8 on (OF-*).
+
+v10 names topics by id (KIP-848). Known ids are asked for by name; unknown ones get 100 on each partition and stand after
+the others. When all topics of a group are wanted, those that no longer exist have no id and are left out.
+Existence of topics and partitions is not checked otherwise (OF-2).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopics,
+)
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call, Result
+
+_FIRST_WITH_IDS = 10
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once; groups in the order of the request (OF-9)."""
+    request = call.message
+    assert isinstance(request, OffsetFetchRequest)
+    if call.version < _FIRST_WITH_IDS:
+        return broker.coordinate(call, request)
+    unknown: list[list[OffsetFetchRequestTopics]] = []
+    for asked in request.groups:
+        unknown.append([])
+        if asked.topics is not None:
+            known = []
+            for topic in asked.topics:
+                found = broker.cluster.topics_by_id.get(topic.topic_id)
+                if found is None:
+                    unknown[-1].append(topic)
+                else:
+                    topic.name = found.name
+                    known.append(topic)
+            asked.topics = known
+    answer = broker.coordinate(call, request)
+    assert isinstance(answer, OffsetFetchResponse)
+    for group, refused in zip(answer.groups, unknown, strict=True):
+        _name_by_id(broker, group)
+        if group.error_code == ErrorCode.NONE:
+            group.topics += [_refused(topic) for topic in refused]
+    return answer
+
+
+def _name_by_id(broker: Broker, group: OffsetFetchResponseGroup) -> None:
+    named = []
+    for topic in group.topics:
+        found = broker.cluster.topics.get(topic.name)
+        if found is not None:
+            topic.topic_id = found.id
+            named.append(topic)
+    group.topics = named
+
+
+def _refused(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+    partitions = [
+        OffsetFetchResponsePartitions(
+            partition_index=index, committed_offset=-1, committed_leader_epoch=-1, metadata="", error_code=ErrorCode.UNKNOWN_TOPIC_ID
+        )
+        for index in topic.partition_indexes
+    ]
+    return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=partitions)

@@ -1,0 +1,13 @@
+"""SyncGroup (key 14): the assignments of a generation, brought by its leader and fetched by all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call, Result
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Parked until the leader's assignments are there (SYNC-*)."""
+    return broker.coordinate(call, call.message)

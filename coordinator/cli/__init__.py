@@ -1,0 +1,63 @@
+"""The command line: `coordinator <command> ...`, also `python -m coordinator`.
+
+One file a command, each with `add_parser(subparsers)` and `run(args) -> exit status`; only the command that was asked for
+is imported. Wrong options say what is wrong, where, and what would be right, on standard error, with exit status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Protocol
+
+from coordinator import __version__
+
+Subparsers = Any  # argparse names its type privately
+COMMANDS = ("serve", "explain", "wire", "demo")
+
+
+class UsageError(Exception):
+    """A wrong option or argument: what, where, and what would be right. Raised by commands; ends with status 2."""
+
+
+class Command(Protocol):
+    """What a command's module offers."""
+
+    def add_parser(self, subparsers: Subparsers) -> None:
+        """Describe the command's options."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; the exit status."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit status. Wrong usage: 2."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    asked = [argv[0]] if argv and argv[0] in COMMANDS else list(COMMANDS)
+    commands: dict[str, Command] = {name: import_module(f"{__name__}.{name}") for name in asked}
+    parser = _parser(commands)
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return 0
+    try:
+        return commands[args.command].run(args)
+    except UsageError as error:
+        print(f"coordinator {args.command}: error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # our reader went away, such as `head`
+        sys.stderr.close()
+        return 1
+
+
+def _parser(commands: dict[str, Command]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="coordinator", description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.3.1.", allow_abbrev=False
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"coordinator {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    for command in commands.values():
+        command.add_parser(subparsers)
+    return parser
