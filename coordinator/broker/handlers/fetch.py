@@ -1,0 +1,250 @@
+"""Fetch (key 1), v4-18: records from the log, at once or when there are enough; by names, from v13 on by topic ids.
+
+Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or session's order, the first batch
+found comes whole, and a request waits unless it has min_bytes, an error, a diverging epoch, or nothing to read. Nothing is
+transactional, so read_committed reads what read_uncommitted does. Replicas are refused: no broker follows this one.
+Sessions are `broker.fetch_sessions`, waiting requests `broker.parked_fetches`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
+from ..fetch_sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move_to_end
+
+if TYPE_CHECKING:
+    from ...cluster import Partition
+    from ...wire.messages.fetch import FetchPartition
+    from ..core import Broker, Call
+
+READ_COMMITTED = 1
+LEADER_TAGS_SINCE = 16
+_NO_REPLICA = 0  # ids below are consumers: -1, and -2 for debugging ones
+
+
+def handle(broker: Broker, call: Call) -> FetchResponse | None:
+    """Answer a fetch, or park it."""
+    request = call.message
+    assert isinstance(request, FetchRequest)
+    if request.isolation_level not in (0, READ_COMMITTED):
+        return _stumble(request)
+    fetch = broker.fetch_sessions.open(request, call.version, call.now)
+    if isinstance(fetch, ErrorCode):
+        return FetchResponse(error_code=fetch)
+    operation = Operation(broker, call, request, fetch)
+    response = operation.answer_now()
+    if response is None:
+        broker.parked_fetches.park(operation)
+    return response
+
+
+def _stumble(request: FetchRequest) -> FetchResponse:
+    """An isolation level that does not exist: -1 everywhere, as Kafka answers."""
+    code = ErrorCode.UNKNOWN_SERVER_ERROR
+    return FetchResponse(error_code=code, responses=[
+        FetchableTopicResponse(
+            topic_id=topic.topic_id, topic=topic.topic, partitions=[_refused(partition.partition, code) for partition in topic.partitions])
+        for topic in request.topics])
+
+
+def _refused(index: int, code: int, aborted: list[AbortedTransaction] | None = ()) -> PartitionData:  # type: ignore[assignment]
+    """A partition's error. Aborted transactions are an empty list where no log was asked, null where one was (as Kafka's are)."""
+    return PartitionData(
+        partition_index=index, error_code=code, high_watermark=-1, records=b"", aborted_transactions=None if aborted is None else [])
+
+
+class Operation:
+    """One fetch on its way to its answer; `ParkedFetches` keeps it while it waits."""
+
+    __slots__ = (
+        "_asked", "_broker", "_call", "_fetch", "_max_bytes", "_min_bytes", "_replica_id", "_request", "_unknown",
+        "deadline_ms", "partitions", "token",
+    )
+
+    def __init__(self, broker: Broker, call: Call, request: FetchRequest, fetch: Fetch) -> None:
+        self.token = call.token
+        self.deadline_ms: int = call.now + request.max_wait_ms
+        self._broker = broker
+        self._call = call
+        self._request = request
+        self._fetch = fetch
+        self._replica_id = request.replica_id if call.version < 15 else request.replica_state.replica_id
+        self._max_bytes = min(request.max_bytes, broker.configs.get_int("fetch.max.bytes"))
+        self._min_bytes = min(request.min_bytes, self._max_bytes)
+        self._asked: list[tuple[Key, str, SessionPartition]] = []
+        self._unknown: list[tuple[Key, SessionPartition, PartitionData]] = []
+        self._name_topics()
+        self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
+
+    def _name_topics(self) -> None:
+        """Part what can be read from what is unknown: 100 for an id, 3 for a name, or for the name an id once had."""
+        cluster = self._broker.cluster
+        for key, partition in self._fetch.wanted.items():
+            name = key[0]
+            if isinstance(name, bytes):
+                if partition.topic is None:
+                    topic = cluster.topics_by_id.get(name)
+                    partition.topic = topic.name if topic is not None else None
+                if partition.topic is None:
+                    self._unknown.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_ID)))
+                    continue
+                name = partition.topic
+            if cluster.partition(name, key[1]) is None:
+                self._unknown.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+            else:
+                self._asked.append((key, name, partition))
+
+    # -- waiting -----------------------------------------------------------------------------------------------------
+
+    def answer_now(self) -> FetchResponse | None:
+        """The answer, or None if there is reason to wait."""
+        answers, size, urgent = self._read_all()
+        if self._request.max_wait_ms > 0 and self._asked and size < self._min_bytes and not urgent:
+            return None
+        return self._response(answers)
+
+    def ready(self) -> bool:
+        """Whether waiting is over: enough bytes, or a partition that can no longer be read as asked."""
+        size = 0
+        for _, topic, partition in self._asked:
+            wanted = partition.wanted
+            found = self._broker.cluster.partition(topic, wanted.partition)
+            if found is None or found.leader != self._broker.node_id:
+                return True
+            if not found.log.log_start_offset <= wanted.fetch_offset <= found.log.high_watermark:
+                return True
+            size += min(found.log.bytes_from(wanted.fetch_offset), wanted.partition_max_bytes)
+            if size >= self._min_bytes:
+                return True
+        return False
+
+    def complete(self) -> None:
+        """Answer the parked request with what there is."""
+        self._broker.answer(self.token, self._response(self._read_all()[0]))
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def _read_all(self) -> tuple[list[tuple[Key, SessionPartition, PartitionData]], int, bool]:
+        """The partitions' answers, the bytes of records in them, and whether one of them brooks no delay.
+
+        Partitions that an incremental answer would leave out anyway are left out here already.
+        """
+        answers: list[tuple[Key, SessionPartition, PartitionData]] = []
+        total, urgent = 0, False
+        left = self._max_bytes
+        for key, topic, partition in self._asked:
+            found = self._broker.cluster.partition(topic, key[1])
+            if found is None:
+                data = _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+            elif self._fetch.session is not None and _unchanged(found, partition):
+                continue
+            else:
+                data = self._read(key, found, partition.wanted, left, whole=not total)
+            size = len(data.records or b"")
+            total += size
+            left = max(0, left - size) if size else left
+            urgent = urgent or bool(data.error_code) or data.diverging_epoch.end_offset >= 0
+            answers.append((key, partition, data))
+        return answers, total, urgent
+
+    def _read(self, key: Key, found: Partition, wanted: FetchPartition, max_bytes: int, *, whole: bool) -> PartitionData:
+        error = self._fault(key, found, wanted)
+        limit = min(wanted.partition_max_bytes, max_bytes)
+        if not error and limit < 0:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
+        log = found.log
+        diverging = None
+        if not error and wanted.last_fetched_epoch >= 0:
+            end = log.epoch_end(wanted.last_fetched_epoch)
+            if end.end_offset < 0 or wanted.fetch_offset < log.log_start_offset:
+                error = ErrorCode.OFFSET_OUT_OF_RANGE
+            elif end.epoch < wanted.last_fetched_epoch or end.end_offset < wanted.fetch_offset:
+                diverging = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
+        if not error and diverging is None and not log.log_start_offset <= wanted.fetch_offset <= log.log_end_offset:
+            error = ErrorCode.OFFSET_OUT_OF_RANGE
+        if error:
+            data = _refused(wanted.partition, error, None)
+            if self._call.version >= LEADER_TAGS_SINCE and error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
+                data.current_leader = LeaderIdAndEpoch(leader_id=found.leader, leader_epoch=found.leader_epoch)
+            return data
+        data = PartitionData(
+            partition_index=wanted.partition, high_watermark=log.high_watermark, last_stable_offset=log.last_stable_offset,
+            log_start_offset=log.log_start_offset, aborted_transactions=[] if self._request.isolation_level == READ_COMMITTED else None,
+            records=b"" if diverging else log.read(wanted.fetch_offset, limit, at_least_one=whole))
+        if diverging is not None:
+            data.diverging_epoch = diverging
+        return data
+
+    def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
+        """Why the log may not be asked, or 0: topic recreated (103), leader epoch (74, 75), not the leader, or a replica asks (6)."""
+        if isinstance(key[0], bytes) and self._broker.cluster.topics[found.topic].id != key[0]:
+            return ErrorCode.INCONSISTENT_TOPIC_ID
+        if 0 <= wanted.current_leader_epoch < found.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        if wanted.current_leader_epoch > found.leader_epoch:
+            return ErrorCode.UNKNOWN_LEADER_EPOCH
+        if found.leader != self._broker.node_id or self._replica_id >= _NO_REPLICA:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return 0
+
+    # -- answering ---------------------------------------------------------------------------------------------------
+
+    def _response(self, answers: list[tuple[Key, SessionPartition, PartitionData]]) -> FetchResponse:
+        fetch = self._fetch
+        answers = answers + self._unknown
+        session = fetch.session
+        if session is not None:
+            if session.epoch != fetch.epoch:  # the session went on while this request waited
+                return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.session_id)
+            answers = [answer for answer in answers if answer[1].changed(answer[2])]
+            move_to_end(session, [key for key, _, data in answers if data.records])
+        elif fetch.full:
+            session = self._broker.fetch_sessions.found(fetch, self._call.version, self._call.now, self._broker.random)
+            for _, partition, data in answers:
+                partition.changed(data)
+        response = FetchResponse(session_id=session.session_id if session is not None else 0)
+        response.responses = _by_topic(answers)
+        leaders = {data.current_leader.leader_id for _, _, data in answers if data.current_leader.leader_id >= 0}
+        response.node_endpoints = [node for leader in sorted(leaders) for node in self._endpoint(leader)]
+        return response
+
+    def _endpoint(self, leader: int) -> list[NodeEndpoint]:
+        node = self._broker.cluster.brokers.get(leader)
+        if node is None or self._call.listener not in node.endpoints:
+            return []
+        host, port = node.endpoints[self._call.listener]
+        return [NodeEndpoint(node_id=leader, host=host, port=port, rack=node.rack)]
+
+
+def _unchanged(found: Partition, partition: SessionPartition) -> bool:
+    """Whether a partition of a session has nothing to tell: at the end, as answered before, and no epoch to check."""
+    wanted, log = partition.wanted, found.log
+    return (
+        wanted.fetch_offset == log.log_end_offset == partition.high_watermark and log.log_start_offset == partition.log_start_offset
+        and wanted.last_fetched_epoch < 0 and wanted.current_leader_epoch in (-1, found.leader_epoch) and wanted.partition_max_bytes >= 0)
+
+
+def _by_topic(answers: list[tuple[Key, SessionPartition, PartitionData]]) -> list[FetchableTopicResponse]:
+    """Neighbours of one topic under one entry."""
+    topics: list[FetchableTopicResponse] = []
+    last: str | bytes | None = None
+    for (name, _), _, data in answers:
+        if name != last:
+            last = name
+            topics.append(FetchableTopicResponse(topic_id=name) if isinstance(name, bytes) else FetchableTopicResponse(topic=name))
+        topics[-1].partitions.append(data)
+    return topics
+
+
+__all__ = ["TOPIC_IDS_SINCE", "Operation", "handle"]

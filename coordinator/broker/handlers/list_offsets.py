@@ -1,0 +1,86 @@
+"""ListOffsets (key 2), v1-11: offsets by special timestamps and by time, as a broker without tiered storage answers.
+
+Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7, KIP-734), -4 earliest local (v8),
+-5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11, KIP-1023); any other negative, or one asked too early: 35.
+Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...cluster.partition_log import TimestampedOffset
+from ...errors import ErrorCode
+from ...wire.messages.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+if TYPE_CHECKING:
+    from ...cluster import Partition
+    from ...wire.messages.list_offsets import ListOffsetsPartition
+    from ..core import Broker, Call
+
+LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+_SINCE = {LATEST: 1, EARLIEST: 1, HIGHEST_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+
+
+def handle(broker: Broker, call: Call) -> ListOffsetsResponse:
+    """Always answered at once."""
+    request = call.message
+    assert isinstance(request, ListOffsetsRequest)
+    named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
+    answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
+    for topic in request.topics:
+        of_topic = answers.setdefault(topic.name, {})
+        for asked in topic.partitions:
+            answer = of_topic[asked.partition_index] = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+            if named[topic.name, asked.partition_index] > 1:
+                answer.error_code = ErrorCode.INVALID_REQUEST
+            elif asked.timestamp < 0 and call.version < _SINCE.get(asked.timestamp, 0x7FFF):
+                answer.error_code = ErrorCode.UNSUPPORTED_VERSION
+            elif request.isolation_level not in (0, 1):
+                answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+            else:
+                _answer(broker, topic.name, asked, answer)
+    return ListOffsetsResponse(topics=[
+        ListOffsetsTopicResponse(name=name, partitions=list(of_topic.values())) for name, of_topic in answers.items() if of_topic])
+
+
+def _answer(broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse) -> None:
+    partition = broker.cluster.partition(topic, asked.partition_index)
+    answer.error_code = leader_fault(broker, partition, asked.current_leader_epoch)
+    if partition is None or answer.error_code:
+        return
+    answer.offset, answer.timestamp, answer.leader_epoch = look_up(partition, asked.timestamp)
+
+
+def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int) -> int:
+    """Why a leader's log may not be asked, or 0: unknown (3), the caller's leader epoch is old (74) or new (75), no leader (6)."""
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if current_leader_epoch != -1:
+        if current_leader_epoch < partition.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        if current_leader_epoch > partition.leader_epoch:
+            return ErrorCode.UNKNOWN_LEADER_EPOCH
+    return 0 if partition.leader == broker.node_id else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def look_up(partition: Partition, timestamp: int) -> TimestampedOffset:
+    """The offset that a (special) timestamp stands for."""
+    log = partition.log
+    match timestamp:
+        case -1:
+            return TimestampedOffset(log.high_watermark, leader_epoch=partition.leader_epoch)
+        case -2 | -4:
+            return log.earliest()
+        case -3:
+            return log.highest_timestamp()
+        case -5 | -6:
+            return TimestampedOffset()
+        case _:
+            return log.first_at_or_after(timestamp)

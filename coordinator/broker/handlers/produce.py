@@ -1,0 +1,180 @@
+"""Produce (key 0), v3-13 (0-2 are advertised and close the connection): record batches into logs.
+
+Owns the order of refusals as Kafka has it: transactions (53) and unreadable batches (2) refuse the whole request; then each
+partition by itself: unknown topic (100, 3), not one batch of format 2 (87, 2, 76), acks (21), internal topic (17), leader
+(6), replicas (19), and what `PartitionLog.append` refuses. A partition named twice is appended once, with what came last,
+and a refusal of either wins. acks=0 has no answer: an error closes the connection. Fetches that wait are woken at the end.
+Null records: Kafka 4.3.1 never answers (KAFKA-BUG); here 87.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...cluster.append_checks import LogConfig
+from ...cluster.records import BatchHeader, BatchRefused, is_transactional, sole_batch
+from ...errors import ErrorCode
+from ...wire.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ..core import CLOSE, NO_RESPONSE, Special
+
+if TYPE_CHECKING:
+    from ...cluster import Partition, Topic
+    from ...wire.messages.produce import PartitionProduceData
+    from ..core import Broker, Call
+
+TOPIC_IDS_SINCE = 13
+LEADER_TAGS_SINCE = 10
+ADMIN_CLIENT_ID = "__admin_client"  # may write to internal topics
+# Refused before the log is known: the answer does not say where it starts.
+_NO_LOG_START = frozenset((
+    ErrorCode.CORRUPT_MESSAGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.RECORD_LIST_TOO_LARGE, ErrorCode.INVALID_TOPIC_EXCEPTION))
+
+Key = tuple["str | bytes", int]
+
+
+class Batch(NamedTuple):
+    """A batch to append, and where to."""
+
+    partition: Partition
+    topic: Topic
+    data: bytes
+    header: BatchHeader
+
+
+def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
+    """Append the batches; always answered at once."""
+    request = call.message
+    assert isinstance(request, ProduceRequest)
+    answers: dict[Key, PartitionProduceResponse] = {}
+    try:
+        _refuse_transactions(request)
+    except BatchRefused as refusal:
+        for topic in request.topic_data:
+            for data in topic.partition_data:
+                answers[_name(topic.topic_id, topic.name, call.version), data.index] = _refused(data.index, refusal)
+        return _respond(broker, call, request.acks, answers)
+    batches: dict[Key, Batch] = {}
+    for topic in request.topic_data:
+        name = _name(topic.topic_id, topic.name, call.version)
+        for data in topic.partition_data:
+            found = _find(broker, call.version, name, data, answers)
+            if found is not None:
+                batches[name, data.index] = found
+    appended: dict[Key, PartitionProduceResponse] = {}
+    for key, batch in batches.items():
+        appended[key] = _append(broker, call, request.acks, batch)
+    for key, batch in batches.items():
+        if not appended[key].error_code:
+            broker.parked_fetches.wake(batch.partition.topic, batch.partition.index)
+    return _respond(broker, call, request.acks, appended | answers)
+
+
+def _name(topic_id: bytes, name: str, version: int) -> str | bytes:
+    return topic_id if version >= TOPIC_IDS_SINCE else name
+
+
+def _refuse_transactions(request: ProduceRequest) -> None:
+    """Transactional batches are refused as if their id were not authorised (53); before that, batches that cannot be read (2)."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            if data.records is not None and is_transactional(data.records):
+                raise BatchRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch")
+
+
+def _find(
+    broker: Broker, version: int, name: str | bytes, data: PartitionProduceData, answers: dict[Key, PartitionProduceResponse],
+) -> Batch | None:
+    """The partition and its one batch; None if refused, and then the refusal is in `answers`."""
+    cluster = broker.cluster
+    topic = cluster.topics_by_id.get(name) if isinstance(name, bytes) else cluster.topics.get(name)
+    if topic is None or not 0 <= data.index < len(topic.partitions):
+        code = ErrorCode.UNKNOWN_TOPIC_ID if topic is None and isinstance(name, bytes) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        answers[name, data.index] = _error(data.index, code)
+        return None
+    try:
+        records = data.records or b""
+        return Batch(topic.partitions[data.index], topic, records, sole_batch(records, version))
+    except BatchRefused as refusal:
+        answers[name, data.index] = _error(data.index, refusal.error)
+        return None
+
+
+def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionProduceResponse:
+    partition, topic = batch.partition, batch.topic
+    index = partition.index
+    if acks not in (-1, 0, 1):
+        return _error(index, ErrorCode.INVALID_REQUIRED_ACKS)
+    if topic.internal and call.client_id != ADMIN_CLIENT_ID:
+        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION)
+    if partition.leader != broker.node_id:
+        answer = _error(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if call.version >= LEADER_TAGS_SINCE:
+            answer.current_leader = LeaderIdAndEpoch(leader_id=partition.leader, leader_epoch=partition.leader_epoch)
+        return answer
+    log = partition.log
+    try:
+        if acks == -1 and len(partition.isr) < min(topic.effective_int("min.insync.replicas"), len(partition.replicas)):
+            raise BatchRefused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} replicas in sync")
+        placed = log.append(
+            batch.data, batch.header, log_config(broker, topic), leader_epoch=partition.leader_epoch, now_ms=broker.epoch_ms + call.now,
+            where=f"{topic.name}-{index}")
+    except BatchRefused as refusal:
+        answer = _refused(index, refusal)
+        if refusal.error not in _NO_LOG_START:
+            answer.log_start_offset = log.log_start_offset
+        return answer
+    return PartitionProduceResponse(
+        index=index, base_offset=placed.base_offset, log_append_time_ms=placed.timestamp, log_start_offset=log.log_start_offset)
+
+
+def log_config(broker: Broker, topic: Topic) -> LogConfig:
+    """A topic's configuration as its logs need it."""
+    return LogConfig(
+        max_message_bytes=topic.effective_int("max.message.bytes"),
+        append_time=topic.effective("message.timestamp.type") == "LogAppendTime",
+        timestamp_before_max_ms=topic.effective_int("message.timestamp.before.max.ms"),
+        timestamp_after_max_ms=topic.effective_int("message.timestamp.after.max.ms"),
+        compacted="compact" in str(topic.effective("cleanup.policy")),
+        segment_bytes=topic.effective_int("segment.bytes"),
+        producer_id_expiration_ms=broker.configs.get_int("producer.id.expiration.ms"))
+
+
+def _error(index: int, code: int) -> PartitionProduceResponse:
+    return PartitionProduceResponse(index=index, error_code=code, base_offset=-1)
+
+
+def _refused(index: int, refusal: BatchRefused) -> PartitionProduceResponse:
+    answer = _error(index, refusal.error)
+    answer.error_message = refusal.message
+    answer.record_errors = [BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text) for at, text in refusal.records]
+    return answer
+
+
+def _respond(broker: Broker, call: Call, acks: int, answers: dict[Key, PartitionProduceResponse]) -> ProduceResponse | Special:
+    if acks == 0:
+        return CLOSE if any(answer.error_code for answer in answers.values()) else NO_RESPONSE
+    response = ProduceResponse()
+    topics: dict[str | bytes, TopicProduceResponse] = {}
+    leaders: set[int] = set()
+    for (name, _), answer in answers.items():
+        if name not in topics:
+            topics[name] = TopicProduceResponse(topic_id=name) if isinstance(name, bytes) else TopicProduceResponse(name=name)
+        topics[name].partition_responses.append(answer)
+        if answer.current_leader.leader_id >= 0:
+            leaders.add(answer.current_leader.leader_id)
+    response.responses = list(topics.values())
+    for leader in sorted(leaders):
+        node = broker.cluster.brokers.get(leader)
+        if node is not None and call.listener in node.endpoints:
+            host, port = node.endpoints[call.listener]
+            response.node_endpoints.append(NodeEndpoint(node_id=leader, host=host, port=port, rack=node.rack))
+    return response

@@ -1,0 +1,103 @@
+"""Fetches that wait for data: their deadlines, and which partitions they watch.
+
+Owns the waiting, nothing of fetching: what waits says itself whether it is `ready` and how to `complete`. Rules: deadlines
+are data, `next_deadline` is the earliest; an append looks only at the fetches that watch the partition; each parked fetch
+is completed once. Refuses to know requests, logs, sockets and clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from heapq import heapify, heappop, heappush
+from typing import Protocol
+
+
+class Waiting(Protocol):
+    """A fetch that waits."""
+
+    @property
+    def token(self) -> Hashable:
+        """Whose request it is."""
+
+    @property
+    def deadline_ms(self) -> int:
+        """The instant at which it is answered with whatever there is."""
+
+    @property
+    def partitions(self) -> Iterable[tuple[str, int]]:
+        """The (topic, index) it watches."""
+
+    def ready(self) -> bool:
+        """Whether it has enough data, or a reason not to wait any longer."""
+
+    def complete(self) -> None:
+        """Answer it."""
+
+
+class ParkedFetches:
+    """All fetches that wait at one broker."""
+
+    def __init__(self) -> None:
+        self._parked: dict[Hashable, Waiting] = {}
+        self._watching: dict[str, dict[int, dict[Hashable, Waiting]]] = {}
+        self._deadlines: list[tuple[int, int, Hashable]] = []
+        self._order = 0
+
+    def __len__(self) -> int:
+        return len(self._parked)
+
+    def park(self, fetch: Waiting) -> None:
+        """Keep a fetch until its partitions wake it or its deadline passes. Its token must not be parked yet."""
+        assert fetch.token not in self._parked
+        self._parked[fetch.token] = fetch
+        for topic, index in fetch.partitions:
+            self._watching.setdefault(topic, {}).setdefault(index, {})[fetch.token] = fetch
+        if len(self._deadlines) > 2 * len(self._parked) + 100:  # most have been completed before their time
+            self._deadlines = [entry for entry in self._deadlines if entry[2] in self._parked]
+            heapify(self._deadlines)
+        self._order += 1
+        heappush(self._deadlines, (fetch.deadline_ms, self._order, fetch.token))
+
+    def wake(self, topic: str, index: int) -> None:
+        """Records came to a partition, or its log start moved: complete the fetches that are ready now."""
+        watching = self._watching.get(topic)
+        if watching is not None and index in watching:
+            for fetch in list(watching[index].values()):
+                if fetch.ready():
+                    self._complete(fetch)
+
+    def wake_topic(self, topic: str) -> None:
+        """A topic was deleted, or its leaders changed: complete whoever watches it and is ready now."""
+        for index in list(self._watching.get(topic, ())):
+            self.wake(topic, index)
+
+    def forget(self, token: Hashable) -> None:
+        """Its connection closed: nobody waits for the answer."""
+        fetch = self._parked.pop(token, None)
+        if fetch is not None:
+            self._unwatch(fetch)
+
+    def next_deadline(self) -> int | None:
+        """The instant at which `tick` has something to do."""
+        while self._deadlines and self._deadlines[0][2] not in self._parked:
+            heappop(self._deadlines)
+        return self._deadlines[0][0] if self._deadlines else None
+
+    def tick(self, now: int) -> None:
+        """Complete the fetches whose deadline is `now` or earlier, in the order of their deadlines."""
+        while (deadline := self.next_deadline()) is not None and deadline <= now:
+            self._complete(self._parked[heappop(self._deadlines)[2]])
+
+    def _complete(self, fetch: Waiting) -> None:
+        if self._parked.pop(fetch.token, None) is not None:
+            self._unwatch(fetch)
+            fetch.complete()
+
+    def _unwatch(self, fetch: Waiting) -> None:
+        for topic, index in fetch.partitions:
+            watching = self._watching[topic]
+            watching[index].pop(fetch.token, None)
+            if not watching[index]:
+                del watching[index]
+            if not watching:
+                del self._watching[topic]

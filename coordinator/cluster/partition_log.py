@@ -1,0 +1,256 @@
+"""One partition's log, in memory: batches as their producers sent them, and everything that is asked about offsets.
+
+Owns offsets, the look-ups (by offset, by timestamp, by leader epoch), the log start that DeleteRecords moves, and whether
+a batch may be appended under a topic's configuration. Rules: of a batch only base offset and leader epoch are changed
+(both lie outside its checksum), and its timestamps where the topic says LogAppendTime or the header lies; bytes are never
+copied record by record; all look-ups are bisections. With one served broker the high watermark is the log end.
+Refuses to know who fetches, who waits, other replicas, and the time of day (`now_ms` is a wall clock given by the caller).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..errors import ErrorCode
+from .append_checks import RECORDS, LogConfig, check_records
+from .compression import decompress
+from .producers import Producers
+from .record_codec import Record, read_records
+from .records import (
+    CRC_START,
+    LOG_APPEND_TIME,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    BatchHeader,
+    BatchRefused,
+    check_header,
+    crc32c,
+    parse_header,
+    stamp,
+    with_max_timestamp,
+)
+
+
+class Appended(NamedTuple):
+    """Where a batch lies now. `timestamp`: its append time, of a duplicate its maximum; -1 under CreateTime."""
+
+    base_offset: int
+    timestamp: int
+    duplicate: bool = False
+
+
+class TimestampedOffset(NamedTuple):
+    """An answer about offsets; -1 for what there is not."""
+
+    offset: int = -1
+    timestamp: int = NO_TIMESTAMP
+    leader_epoch: int = -1
+
+
+class EpochEnd(NamedTuple):
+    """Where a leader epoch ends: the newest known epoch not above the one asked for, and the offset behind it."""
+
+    epoch: int = -1
+    end_offset: int = -1
+
+
+class PartitionLog:
+    """The log of one partition. `leader_epoch`: the epoch it begins under."""
+
+    __slots__ = ("_bodies_end", "_epochs", "_first_position", "_highest", "_last_offsets", "_pieces", "_tops", "log_end_offset",
+                 "log_start_offset", "producers")
+
+    def __init__(self, leader_epoch: int = 0) -> None:
+        self.log_start_offset = 0
+        self.log_end_offset = 0
+        self.producers = Producers()
+        # One entry a batch: last offset; byte position of its end; highest timestamp so far. Two entries a batch: stamp, rest.
+        self._last_offsets: list[int] = []
+        self._bodies_end: list[int] = []
+        self._tops: list[int] = []
+        self._pieces: list[bytes] = []
+        self._first_position = 0
+        self._highest: tuple[int, bytes, bytes] | None = None
+        self._epochs: list[EpochEnd] = [EpochEnd(leader_epoch, 0)]  # here `end_offset` is where the epoch starts
+
+    @property
+    def high_watermark(self) -> int:
+        """The offset behind the last record that consumers may read."""
+        return self.log_end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset behind the last record outside open transactions: there are none."""
+        return self.log_end_offset
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    def append(self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "") -> Appended:
+        """Append the batch that `data` begins with (`records.sole_batch` gave its header).
+
+        `where` is Kafka's name of the partition, topic-index. Raises BatchRefused, and then nothing has changed. The order
+        of the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer (47, 45).
+        """
+        if header.base_offset != 0:
+            raise BatchRefused(ErrorCode.INVALID_RECORD, f"base offset {header.base_offset} instead of 0")
+        if header.size > config.max_message_bytes:
+            raise BatchRefused(ErrorCode.MESSAGE_TOO_LARGE, f"{header.size} bytes, {config.max_message_bytes} allowed")
+        body = data[CRC_START:header.size]
+        if crc32c(body) != header.crc:
+            raise BatchRefused(ErrorCode.CORRUPT_MESSAGE, "wrong checksum")
+        check_header(header)
+        highest = check_records(header, body, config, now_ms, where)
+        if config.append_time:
+            header, body = with_max_timestamp(header, body, now_ms, append_time=True)
+        elif highest != header.max_timestamp or header.attributes & LOG_APPEND_TIME:
+            header, body = with_max_timestamp(header, body, highest, append_time=False)
+        if header.size > config.segment_bytes:
+            raise BatchRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"{header.size} bytes, a segment has {config.segment_bytes}")
+        if header.producer_id != NO_PRODUCER_ID:
+            self.producers.expire(now_ms, config.producer_id_expiration_ms)
+            known = self.producers.duplicate(header)
+            if known is not None:
+                return Appended(known.base_offset, known.timestamp, duplicate=True)
+            self.producers.check(header)
+        base_offset = self.log_end_offset
+        self._add(header, body, leader_epoch)
+        if header.producer_id != NO_PRODUCER_ID:
+            self.producers.appended(header, base_offset)
+        return Appended(base_offset, now_ms if config.append_time else NO_TIMESTAMP)
+
+    def _add(self, header: BatchHeader, body: bytes, leader_epoch: int) -> None:
+        self.assign_epoch(leader_epoch)
+        head = stamp(self.log_end_offset, leader_epoch, header)
+        highest = header.max_timestamp
+        if self._highest is None or highest > self._highest[0]:
+            self._highest = highest, head, body
+        self._pieces += (head, body)
+        self._tops.append(max(highest, self._tops[-1]) if self._tops else highest)
+        self._bodies_end.append((self._bodies_end[-1] if self._bodies_end else self._first_position) + header.size)
+        self.log_end_offset += header.record_count
+        self._last_offsets.append(self.log_end_offset - 1)
+
+    def assign_epoch(self, leader_epoch: int) -> None:
+        """A leader of this epoch begins at the log end; older and known epochs change nothing."""
+        if leader_epoch > self._epochs[-1].epoch:
+            self._epochs.append(EpochEnd(leader_epoch, self.log_end_offset))
+
+    def delete_records(self, before: int) -> int:
+        """Move the log start up to `before` (-1: the high watermark), never back; answers the log start (KIP-107).
+
+        Batches wholly below it are dropped. Raises BatchRefused 1 when `before` is behind the high watermark or below 0.
+        """
+        if before == -1:
+            before = self.high_watermark
+        if not 0 <= before <= self.high_watermark:
+            raise BatchRefused(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {before} is not in 0..{self.high_watermark}")
+        if before <= self.log_start_offset:
+            return self.log_start_offset
+        self.log_start_offset = before
+        gone = bisect_left(self._last_offsets, before)
+        if gone:
+            self._first_position = self._bodies_end[gone - 1]
+            del self._last_offsets[:gone], self._bodies_end[:gone], self._pieces[:2 * gone]
+            self._tops = _running_maximum(self._header(i).max_timestamp for i in range(len(self._last_offsets)))
+        old = [i for i, epoch in enumerate(self._epochs) if epoch.end_offset <= before]
+        if old:
+            self._epochs[:old[-1] + 1] = [EpochEnd(self._epochs[old[-1]].epoch, before)]
+        return before
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = True) -> bytes:
+        """Batches from the one that holds `offset` on, cut off at `max_bytes` even within a batch, as Kafka does.
+
+        The first batch comes whole if `at_least_one`, and otherwise not at all where it would not fit (KIP-74).
+        `offset` must lie within log start and log end.
+        """
+        first = bisect_left(self._last_offsets, offset)
+        if first == len(self._last_offsets):
+            return b""
+        ends = self._bodies_end
+        start = ends[first - 1] if first else self._first_position
+        if ends[first] - start > max_bytes:
+            if not at_least_one:
+                return b""
+            return b"".join(self._pieces[2 * first:2 * first + 2])
+        last = bisect_right(ends, start + max_bytes, first)
+        pieces = self._pieces[2 * first:2 * last]
+        rest = start + max_bytes - ends[last - 1]
+        if last < len(ends) and rest:
+            head, body = self._pieces[2 * last:2 * last + 2]
+            pieces += (head[:rest], body[:max(rest - CRC_START, 0)])
+        return b"".join(pieces)
+
+    def bytes_from(self, offset: int) -> int:
+        """Bytes from the batch that holds `offset` to the end."""
+        first = bisect_left(self._last_offsets, offset)
+        if first == len(self._last_offsets):
+            return 0
+        return self._bodies_end[-1] - (self._bodies_end[first - 1] if first else self._first_position)
+
+    @property
+    def size(self) -> int:
+        """Bytes kept."""
+        return self._bodies_end[-1] - self._first_position if self._bodies_end else 0
+
+    # -- look-ups ----------------------------------------------------------------------------------------------------
+
+    def earliest(self) -> TimestampedOffset:
+        """The log start, with the epoch it belongs to."""
+        first = self._epochs[0]
+        return TimestampedOffset(self.log_start_offset, leader_epoch=first.epoch if first.end_offset <= self.log_start_offset else -1)
+
+    def highest_timestamp(self) -> TimestampedOffset:
+        """The record with the highest timestamp ever appended, the first of equals (KIP-734); deleted records count."""
+        if self._highest is None:
+            return TimestampedOffset()
+        timestamp, head, body = self._highest
+        header = parse_header(head + body[:RECORDS])
+        for record in _records(header, body):
+            if record.timestamp == timestamp:
+                return TimestampedOffset(record.offset, timestamp, header.leader_epoch)
+        return TimestampedOffset(header.base_offset, timestamp, header.leader_epoch)
+
+    def first_at_or_after(self, timestamp: int) -> TimestampedOffset:
+        """The first record, by offset, whose timestamp is not below `timestamp`; all -1 if there is none (KIP-79)."""
+        for i in range(bisect_left(self._tops, timestamp), len(self._tops)):
+            header = self._header(i)
+            if header.max_timestamp < timestamp:
+                continue
+            for record in _records(header, self._pieces[2 * i + 1]):
+                if record.timestamp >= timestamp and record.offset >= self.log_start_offset:
+                    return TimestampedOffset(record.offset, record.timestamp, header.leader_epoch)
+        return TimestampedOffset()
+
+    def epoch_end(self, leader_epoch: int) -> EpochEnd:
+        """Where `leader_epoch` ends in this log; all -1 for an epoch newer than all, or -1 (KIP-101, KIP-279)."""
+        if leader_epoch == -1 or leader_epoch > self._epochs[-1].epoch:
+            return EpochEnd()
+        if leader_epoch == self._epochs[-1].epoch:
+            return EpochEnd(leader_epoch, self.log_end_offset)
+        above = next(i for i, entry in enumerate(self._epochs) if entry.epoch > leader_epoch)
+        return EpochEnd(self._epochs[above - 1].epoch if above else leader_epoch, self._epochs[above].end_offset)
+
+    def _header(self, i: int) -> BatchHeader:
+        return parse_header(self._pieces[2 * i] + self._pieces[2 * i + 1][:RECORDS])
+
+
+def _running_maximum(values: Iterable[int]) -> list[int]:
+    tops: list[int] = []
+    for value in values:
+        tops.append(max(value, tops[-1]) if tops else value)
+    return tops
+
+
+def _records(header: BatchHeader, body: bytes) -> Iterable[Record]:
+    """A stored batch's records. A batch that cannot be opened counts as one record: its first, with its highest timestamp."""
+    try:
+        payload = decompress(header.codec, body[RECORDS:])
+    except ValueError:
+        payload = None
+    if payload is None:
+        return (Record(header.base_offset, header.max_timestamp, None, None),)
+    return read_records(header, payload)
