@@ -8,14 +8,13 @@ how records look (a `PartitionLog` keeps them) and whether a request was allowed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .configs import BrokerConfigs, ConfigValue
     from .partition_log import PartitionLog
-    from .placement import Dice
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
@@ -102,18 +101,9 @@ class Cluster:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.group_configs: dict[str, dict[str, str]] = {}
         self.version = 0
+        # Answers made from this state, by whatever key their maker likes; emptied on every change.
+        self.kept: dict[Hashable, bytes] = {}
         self._new_log = new_log or _partition_log
-
-    def create_consumer_offsets(self, *, topic_id: bytes, dice: Dice) -> Topic:
-        """Add `__consumer_offsets` as Kafka creates it; the replication factor is at most the number of brokers."""
-        from .placement import place
-
-        partitions = self.configs.get_int("offsets.topic.num.partitions")
-        factor = min(self.configs.get_int("offsets.topic.replication.factor"), len(self.brokers))
-        configs = {"cleanup.policy": "compact", "compression.type": "producer"}
-        configs["segment.bytes"] = str(self.configs.get_int("offsets.topic.segment.bytes"))
-        assignment = place(partitions, factor, self.brokers.values(), dice)
-        return self.create_topic(CONSUMER_OFFSETS, topic_id=topic_id, assignment=assignment, configs=configs, internal=True)
 
     def create_topic(
         self, name: str, *, topic_id: bytes, assignment: list[list[int]], configs: Mapping[str, str] | None = None,
@@ -132,7 +122,7 @@ class Cluster:
         """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is none."""
         topic = self.topics.pop(name)
         del self.topics_by_id[topic.id]
-        self.version += 1
+        self._changed()
         return topic
 
     def add_partitions(self, name: str, assignment: list[list[int]]) -> list[Partition]:
@@ -141,7 +131,7 @@ class Cluster:
         first = len(topic.partitions)
         added = [self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)]
         topic.partitions.extend(added)
-        self.version += 1
+        self._changed()
         return added
 
     def partition(self, name: str, index: int) -> Partition | None:
@@ -154,12 +144,16 @@ class Cluster:
     def set_topic_configs(self, name: str, configs: Mapping[str, str]) -> None:
         """Replace a topic's own configuration values (validated before)."""
         self.topics[name].set_configs(configs)
-        self.version += 1
+        self._changed()
 
     def add_broker(self, broker: BrokerNode) -> None:
         """Add a broker, or replace the one with its id (new endpoints, fencing)."""
         self.brokers[broker.node_id] = broker
+        self._changed()
+
+    def _changed(self) -> None:
         self.version += 1
+        self.kept.clear()
 
     def _partition(self, topic: str, index: int, replicas: list[int]) -> Partition:
         alive = [node for node in replicas if node in self.brokers and not self.brokers[node].fenced]

@@ -1,0 +1,79 @@
+"""CreateTopics (key 19), v2-7: v5 answers what was made and its configurations, v7 its id.
+
+Kafka makes topics in another thread and answers 7 if that takes longer than timeout_ms; here it takes no time, so only a
+timeout of 0 or less is exceeded, and then nothing is made. In one request names may collide with each other: only what was
+there before counts (seen in 4.3.1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...cluster.topic_configs import effective_texts
+from ...errors import ErrorCode
+from ...wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ..topics import MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
+    """Answered at once: each topic is made or refused on its own."""
+    request = call.message
+    assert isinstance(request, CreateTopicsRequest)
+    names = Counter(topic.name for topic in request.topics)
+    if request.timeout_ms <= 0:
+        return _all(names, ErrorCode.REQUEST_TIMED_OUT, None)
+    single = [topic for topic in request.topics if names[topic.name] == 1]
+    if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
+        return _all(names, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+    existing = frozenset(broker.cluster.topics)
+    planned = [_plan(broker, topic, existing) for topic in single]
+    if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
+        return _all(names, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+    results = [_made(broker, call, each, request.validate_only) if isinstance(each, Plan) else each for each in planned]
+    doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+    return CreateTopicsResponse(topics=results + doubled)
+
+
+def _plan(broker: Broker, topic: CreatableTopic, existing: frozenset[str]) -> Plan | CreatableTopicResult:
+    assignments = tuple((each.partition_index, each.broker_ids) for each in topic.assignments)
+    configs = {config.name: config.value for config in topic.configs}
+    try:
+        return plan(broker, Wanted(topic.name, topic.num_partitions, topic.replication_factor, assignments, configs), existing)
+    except Refused as refused:
+        return _refusal(topic.name, refused.code, refused.message)
+
+
+def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> CreatableTopicResult:
+    topic_id = broker.fresh_uuid() if validate_only else make(broker, planned, call).id
+    configs = [
+        CreatableTopicConfigs(name=name, value=value, config_source=int(source))
+        for name, value, source in effective_texts(planned.configs, broker.configs)
+    ]
+    return CreatableTopicResult(
+        name=planned.name, topic_id=topic_id, error_code=0, error_message=None, num_partitions=len(planned.assignment),
+        replication_factor=len(planned.assignment[0]), configs=configs,
+    )  # fmt: skip
+
+
+def _size(broker: Broker, topic: CreatableTopic) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return broker.configs.get_int("num.partitions") if topic.num_partitions == -1 else max(0, topic.num_partitions)
+
+
+def _refusal(name: str, code: ErrorCode, message: str | None) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=code, error_message=message)
+
+
+def _all(names: Counter[str], code: ErrorCode, message: str | None) -> CreateTopicsResponse:
+    return CreateTopicsResponse(topics=[_refusal(name, code, message) for name in names])

@@ -1,0 +1,82 @@
+"""DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name, page after page, each ending at a partition limit.
+
+Topics come in the order of their names and partitions by index; the answer's cursor names the first partition that did not
+fit. Eligible leader replicas are always shown as none: every replica is in sync.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...cluster import Partition, Topic
+from ...cluster.topic_names import why_invalid
+from ...errors import ErrorCode
+from ...wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from ..authorized import TOPIC_OPERATIONS
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
+    """Answered at once. A bad cursor refuses every topic asked for with 42, an empty name with -1."""
+    request = call.message
+    assert isinstance(request, DescribeTopicPartitionsRequest)
+    cursor = request.cursor
+    start = cursor.topic_name if cursor else ""
+    names = sorted({topic.name for topic in request.topics} or broker.cluster.topics)
+    if "" in names and not start:
+        return _all(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    if cursor and (cursor.partition_index < 0 or (request.topics and start not in names)):
+        return _all(request, ErrorCode.INVALID_REQUEST)
+    left = max(1, min(request.response_partition_limit, broker.configs.get_int("max.request.partition.size.limit")))
+    response = DescribeTopicPartitionsResponse()
+    for name in names:
+        if name < start:
+            continue
+        topic = broker.cluster.topics.get(name)
+        first = cursor.partition_index if cursor and name == start else 0
+        if left == 0:
+            response.next_cursor = Cursor(topic_name=name, partition_index=first)
+            break
+        if topic is None:
+            response.topics.append(_unknown(name))
+            continue
+        shown = topic.partitions[first : first + left]
+        response.topics.append(_topic(topic, shown))
+        left -= len(shown)
+        if first + len(shown) < len(topic.partitions):
+            response.next_cursor = Cursor(topic_name=name, partition_index=first + len(shown))
+            break
+    return response
+
+
+def _topic(topic: Topic, shown: list[Partition]) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        name=topic.name, topic_id=topic.id, is_internal=topic.internal, partitions=[_partition(partition) for partition in shown],
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )  # fmt: skip
+
+
+def _partition(partition: Partition) -> DescribeTopicPartitionsResponsePartition:
+    return DescribeTopicPartitionsResponsePartition(
+        error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE, partition_index=partition.index,
+        leader_id=partition.leader, leader_epoch=partition.leader_epoch, replica_nodes=partition.replicas, isr_nodes=partition.isr,
+        eligible_leader_replicas=[], last_known_elr=[], offline_replicas=partition.offline,
+    )  # fmt: skip
+
+
+def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if why_invalid(name) is None else ErrorCode.INVALID_TOPIC_EXCEPTION
+    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name, topic_authorized_operations=TOPIC_OPERATIONS)
+
+
+def _all(request: DescribeTopicPartitionsRequest, code: ErrorCode) -> DescribeTopicPartitionsResponse:
+    topics = [DescribeTopicPartitionsResponseTopic(error_code=code, name=topic.name) for topic in request.topics]
+    return DescribeTopicPartitionsResponse(topics=topics)

@@ -1,0 +1,145 @@
+"""Metadata (key 3), v0-13: brokers, topics and who leads what.
+
+v0: an empty list means all topics; from v1 null does, and empty means none. v4: the client may forbid automatic creation.
+v8-10: cluster operations, v8: topic operations (KIP-430). v10-11 carry topic ids but may not be asked by them; from v12, if any
+id is given, names are not looked at. A topic that comes into being because of the request is answered 3 this time, as in
+Kafka, where it exists a moment later. What was found, and nothing created, is kept encoded until the cluster changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...cluster import Partition, Topic
+from ...cluster.topic_names import why_invalid
+from ...errors import ErrorCode
+from ...wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from ...wire.schema import ZERO_UUID
+from ..authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ..core import Encoded
+from ..topics import make_automatically
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+_MOST_KEPT = 256
+
+
+def handle(broker: Broker, call: Call) -> MetadataResponse | Encoded:
+    """Answered at once."""
+    request = call.message
+    assert isinstance(request, MetadataRequest)
+    asked = None if request.topics is None else tuple((topic.topic_id, topic.name) for topic in request.topics)
+    if call.version == 0 and not asked:
+        asked = None
+    bad = _bad_form(call.version, asked)
+    if bad is not None:
+        return _all(request, call.version, bad)
+    operations = (request.include_cluster_authorized_operations, request.include_topic_authorized_operations)
+    key = ("metadata", call.version, call.listener, operations, asked)
+    kept = broker.cluster.kept.get(key)
+    if kept is not None:
+        return Encoded(kept)
+    response = _response(broker, call, request)
+    unknown = _find(broker, call, asked, response, request.include_topic_authorized_operations)
+    if unknown:
+        if request.allow_auto_topic_creation and broker.configs.get_bool("auto.create.topics.enable"):
+            make_automatically(broker, unknown, call)
+        return response
+    body = response.encode(call.version)
+    if len(broker.cluster.kept) < _MOST_KEPT:
+        broker.cluster.kept[key] = body
+    return Encoded(body)
+
+
+_Asked = tuple[tuple[bytes, str | None], ...] | None
+
+
+def _bad_form(version: int, asked: _Asked) -> ErrorCode | None:
+    """Requests that are refused as a whole."""
+    for topic_id, name in asked or ():
+        if version < 12 and (topic_id != ZERO_UUID or name is None):
+            return ErrorCode.INVALID_REQUEST
+        if topic_id == ZERO_UUID and name is None:
+            return ErrorCode.UNKNOWN_SERVER_ERROR
+    return None
+
+
+def _all(request: MetadataRequest, version: int, code: ErrorCode) -> MetadataResponse:
+    topics = [
+        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id) for topic in request.topics or ()
+    ]
+    return MetadataResponse(topics=topics, error_code=code if version >= 13 else 0)
+
+
+def _response(broker: Broker, call: Call, request: MetadataRequest) -> MetadataResponse:
+    cluster = broker.cluster
+    brokers = []
+    for node in cluster.brokers.values():
+        if call.listener in node.endpoints and not node.fenced:
+            host, port = node.endpoints[call.listener]
+            brokers.append(MetadataResponseBroker(node_id=node.node_id, host=host, port=port, rack=node.rack))
+    return MetadataResponse(
+        brokers=brokers, cluster_id=cluster.cluster_id, controller_id=cluster.controller_id,
+        cluster_authorized_operations=CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+    )  # fmt: skip
+
+
+def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool) -> list[str]:
+    """Add the topics asked for to the response: first what is there. The names of those that are not are answered."""
+    bits = TOPIC_OPERATIONS if operations else NOT_ASKED
+    cluster = broker.cluster
+    found: Iterable[Topic]
+    unknown: list[str] = []
+    if asked is None:
+        found = cluster.topics.values()
+    elif any(topic_id != ZERO_UUID for topic_id, _ in asked):
+        ids = dict.fromkeys(topic_id for topic_id, _ in asked if topic_id != ZERO_UUID)
+        code = ErrorCode.UNKNOWN_TOPIC_ID
+        response.topics += [
+            MetadataResponseTopic(error_code=code, name=None, topic_id=topic_id) for topic_id in ids if topic_id not in cluster.topics_by_id
+        ]
+        found = [cluster.topics_by_id[topic_id] for topic_id in ids if topic_id in cluster.topics_by_id]
+    else:
+        names = list(dict.fromkeys(name for _, name in asked if name is not None))
+        found = [cluster.topics[name] for name in names if name in cluster.topics]
+        unknown = [name for name in names if name not in cluster.topics]
+    response.topics += [
+        MetadataResponseTopic(
+            name=topic.name, topic_id=topic.id, is_internal=topic.internal, topic_authorized_operations=bits,
+            partitions=[_partition(broker, call, partition) for partition in topic.partitions],
+        )
+        for topic in found
+    ]  # fmt: skip
+    for name in unknown:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if why_invalid(name) is None else ErrorCode.INVALID_TOPIC_EXCEPTION
+        response.topics.append(MetadataResponseTopic(error_code=code, name=name, topic_authorized_operations=bits))
+    return unknown
+
+
+def _partition(broker: Broker, call: Call, partition: Partition) -> MetadataResponsePartition:
+    """v0 shows only replicas that can be reached; up to v5 a leader without this listener counts as no leader."""
+    leader, replicas, isr = partition.leader, partition.replicas, partition.isr
+    nodes = broker.cluster.brokers
+    code = ErrorCode.NONE
+    if call.version == 0:
+        replicas = [node for node in replicas if node not in partition.offline]
+        isr = [node for node in isr if node not in partition.offline]
+        if len(replicas) < len(partition.replicas):
+            code = ErrorCode.REPLICA_NOT_AVAILABLE
+    if leader == -1:
+        code = ErrorCode.LEADER_NOT_AVAILABLE
+    elif call.listener not in nodes[leader].endpoints:
+        code = ErrorCode.LISTENER_NOT_FOUND if call.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
+        leader = -1
+    return MetadataResponsePartition(
+        error_code=code, partition_index=partition.index, leader_id=leader, leader_epoch=partition.leader_epoch, replica_nodes=replicas,
+        isr_nodes=isr, offline_replicas=partition.offline,
+    )  # fmt: skip

@@ -1,0 +1,225 @@
+"""Making, growing and deleting topics: the controller's checks in the controller's order, and whom a change concerns.
+
+Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic creation) share. Rules: a topic
+is checked whole before anything is made; groups forget the offsets of what is deleted (EXP-7); fetches that wait on it are
+answered. Texts are Kafka 4.3.1's. Refuses to know wire versions and the shape of answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from ..cluster import Cluster, Topic
+from ..cluster.config_defs import ConfigException
+from ..cluster.configs import BrokerConfigs
+from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from ..cluster.placement import InvalidReplicationFactor, place
+from ..cluster.topic_configs import validate
+from ..cluster.topic_names import colliding, why_invalid
+from ..errors import ErrorCode
+from .core import Broker, Call
+
+CLUSTER_METADATA = "__cluster_metadata"
+# A request may make no more than this many partitions, nor need more records than this in the metadata log.
+MOST_AT_ONCE = 10_000
+
+
+class Refused(Exception):
+    """A topic's request is refused with this code and message."""
+
+    def __init__(self, code: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Plan(NamedTuple):
+    """A topic to be made, checked."""
+
+    name: str
+    assignment: list[list[int]]
+    configs: dict[str, str]
+
+
+class Wanted(NamedTuple):
+    """A topic as asked for. `assignments`: (index, replicas) each, or none to have them placed; -1 means the default."""
+
+    name: str
+    partitions: int = -1
+    replication_factor: int = -1
+    assignments: tuple[tuple[int, list[int]], ...] = ()
+    configs: Mapping[str, str | None] = {}
+
+
+def plan(broker: Broker, wanted: Wanted, existing: Collection[str]) -> Plan:
+    """Check a new topic. `existing`: names as they were before the request. Raises Refused."""
+    if wanted.name == CLUSTER_METADATA:
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {CLUSTER_METADATA} is prohibited.")
+    why = why_invalid(wanted.name)
+    if why is not None:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
+    if wanted.name in existing:
+        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{wanted.name}' already exists.")
+    other = colliding(wanted.name, existing)
+    if other is not None:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{wanted.name}' collides with existing topic: {other}")
+    configs = _configs(wanted.configs)
+    return Plan(wanted.name, _assignment(broker, wanted), configs)
+
+
+def make(broker: Broker, plan: Plan, call: Call) -> Topic:
+    """Make a planned topic."""
+    topic = broker.cluster.create_topic(plan.name, topic_id=broker.fresh_uuid(), assignment=plan.assignment, configs=plan.configs)
+    if broker.log is not None:
+        broker.log.append(
+            "cluster", "TopicCreated", cause=call.cause, topic=plan.name, topic_id=topic.id.hex(), partitions=len(plan.assignment),
+            replicas=plan.assignment, configs=plan.configs,
+        )  # fmt: skip
+    return topic
+
+
+def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None:
+    """Create what a client asked about, with the broker's defaults; what cannot be created is left, as Kafka leaves it."""
+    plans = []
+    existing = frozenset(broker.cluster.topics)
+    for name in names:
+        try:
+            plans.append(plan(broker, Wanted(name, *_automatic(broker.configs, name)), existing))
+        except Refused:
+            continue
+    for planned in plans:
+        make(broker, planned, call)
+
+
+def delete(broker: Broker, topic: Topic, call: Call) -> None:
+    """Delete a topic, and with it the groups' offsets for it."""
+    broker.cluster.delete_topic(topic.name)
+    if broker.log is not None:
+        broker.log.append(
+            "cluster", "TopicDeleted", cause=call.cause, topic=topic.name, topic_id=topic.id.hex(), partitions=len(topic.partitions)
+        )
+    broker.partitions_deleted([(topic.name, partition.index) for partition in topic.partitions], call)
+    broker.parked_fetches.wake_topic(topic.name)
+
+
+def plan_growth(broker: Broker, name: str, count: int, assignments: list[list[int]] | None) -> list[list[int]]:
+    """Replicas of the partitions to be added, so that there are `count`. Raises Refused."""
+    topic = broker.cluster.topics.get(name)
+    if topic is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
+    present = len(topic.partitions)
+    if count == present:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
+    if count < present:
+        why = f"The topic {name} currently has {present} partition(s); {count} would not be an increase."
+        raise Refused(ErrorCode.INVALID_PARTITIONS, why)
+    added = count - present
+    factor = len(topic.partitions[0].replicas)
+    if assignments is None:
+        if added > MOST_AT_ONCE:
+            raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        return _place(broker, added, factor)
+    if len(assignments) != added:
+        why = f"Attempted to add {added} additional partition(s), but only {len(assignments)} assignment(s) were specified."
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+    for index, replicas in enumerate(assignments, present):
+        _check_replicas(broker.cluster, index, replicas, factor)
+    return assignments
+
+
+def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> None:
+    """Add planned partitions."""
+    added = broker.cluster.add_partitions(name, assignment)
+    if broker.log is not None:
+        broker.log.append(
+            "cluster", "PartitionsAdded", cause=call.cause, topic=name, partitions=len(broker.cluster.topics[name].partitions),
+            added=[partition.index for partition in added], replicas=assignment,
+        )  # fmt: skip
+
+
+def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
+    nulls = [name for name, value in asked.items() if value is None]
+    if nulls:
+        raise Refused(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}")
+    configs = {name: value for name, value in asked.items() if value is not None}
+    try:
+        validate(configs)
+    except ConfigException as refused:
+        raise Refused(ErrorCode.INVALID_CONFIG, str(refused)) from None
+    return configs
+
+
+def _assignment(broker: Broker, wanted: Wanted) -> list[list[int]]:
+    if wanted.assignments:
+        return _manual_assignment(broker.cluster, wanted)
+    if wanted.replication_factor < -1 or wanted.replication_factor == 0:
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
+    if wanted.partitions < -1 or wanted.partitions == 0:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    default = broker.configs.get_int
+    partitions = default("num.partitions") if wanted.partitions == -1 else wanted.partitions
+    factor = default("default.replication.factor") if wanted.replication_factor == -1 else wanted.replication_factor
+    return _place(broker, partitions, factor)
+
+
+def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
+    try:
+        return place(partitions, factor, broker.cluster.brokers.values(), broker.random)
+    except InvalidReplicationFactor as refused:
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, str(refused)) from None
+
+
+def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
+    if wanted.replication_factor != -1:
+        why = "A manual partition assignment was specified, but replication factor was not set to -1."
+        raise Refused(ErrorCode.INVALID_REQUEST, why)
+    if wanted.partitions != -1:
+        raise Refused(ErrorCode.INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not set to -1.")
+    by_index: dict[int, list[int]] = {}
+    factor = None
+    for index, replicas in wanted.assignments:
+        if index in by_index:
+            raise _bad_assignment(f"Found multiple manual partition assignments for partition {index}")
+        _check_replicas(cluster, index, replicas, factor)
+        factor = len(replicas)
+        by_index[index] = replicas
+    if sorted(by_index) != list(range(len(by_index))):
+        raise _bad_assignment("partitions should be a consecutive 0-based integer sequence")
+    return [by_index[index] for index in range(len(by_index))]
+
+
+def _check_replicas(cluster: Cluster, index: int, replicas: list[int], factor: int | None) -> None:
+    if not replicas:
+        raise _bad_assignment("The manual partition assignment includes an empty replica list.")
+    previous = None
+    for node in sorted(replicas):
+        if node not in cluster.brokers:
+            raise _bad_assignment(f"The manual partition assignment includes broker {node}, but no such broker is registered.")
+        if node == previous:
+            raise _bad_assignment(f"The manual partition assignment includes the broker {node} more than once.")
+        previous = node
+    if factor is not None and len(replicas) != factor:
+        raise _bad_assignment(
+            f"The manual partition assignment includes a partition with {len(replicas)} replica(s), but this is not consistent with "
+            f"previous partitions, which have {factor} replica(s)."
+        )
+    if all(cluster.brokers[node].fenced for node in replicas):
+        why = f"All brokers specified in the manual partition assignment for partition {index} are fenced or in controlled shutdown."
+        raise _bad_assignment(why)
+
+
+def _bad_assignment(why: str) -> Refused:
+    return Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
+
+
+def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
+    """Partitions and replicas of a topic that comes into being because somebody asked for it."""
+    value: Callable[[str], int] = configs.get_int
+    if name == CONSUMER_OFFSETS:
+        return value("offsets.topic.num.partitions"), value("offsets.topic.replication.factor")
+    if name == TRANSACTION_STATE:
+        return value("transaction.state.log.num.partitions"), value("transaction.state.log.replication.factor")
+    if name == SHARE_GROUP_STATE:
+        return value("share.coordinator.state.topic.num.partitions"), value("share.coordinator.state.topic.replication.factor")
+    return -1, -1

@@ -1,0 +1,258 @@
+"""Changing configurations at run time: which values come out, and what Kafka refuses with which code and words.
+
+Rules: a resource's change is checked as a whole and made as a whole, or not at all; with `validate_only` it is only checked.
+Brokers are checked by the broker's rules (mostly error 42), topics and groups by the controller's (mostly 40).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from ..errors import ErrorCode
+from . import group_configs, topic_configs
+from .config_defs import ConfigDef, ConfigException, ConfigType
+from .configs import BrokerConfigs, broker_defs
+from .model import Cluster
+from .topic_names import why_invalid
+
+_LISTENER_PREFIX = re.compile(r"listener\.name\.[^.]*\.(.*)")
+# Keys and certificates change at run time only for one listener, by its prefix.
+_BY_LISTENER = frozenset({
+    "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location", "ssl.keystore.password",
+    "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
+})  # fmt: skip
+_THREADS = ("num.network.threads", "num.io.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads")
+_MIN_ISR = "min.insync.replicas"
+
+
+class ResourceType(IntEnum):
+    """What a configuration belongs to, as the protocol numbers it."""
+
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    GROUP = 32
+
+
+class Operation(IntEnum):
+    """IncrementalAlterConfigs' operations (KIP-339)."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class Change(NamedTuple):
+    """One operation on one name."""
+
+    name: str
+    operation: int
+    value: str | None
+
+
+class ConfigRefused(Exception):
+    """A change is refused with this code and message."""
+
+    def __init__(self, code: ErrorCode, message: str | None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def check_form(changes: Iterable[Change]) -> None:
+    """What is refused before anybody looks at the resource: names given twice, values missing."""
+    listed = list(changes)
+    if len({change.name for change in listed}) < len(listed):
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    nulls = [change.name for change in listed if change.value is None and change.operation != Operation.DELETE]
+    if nulls:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {','.join(nulls)}")
+
+
+def alter_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
+    """Change a topic's own values; `replace`: all others fall away (AlterConfigs). Raises ConfigRefused."""
+    if not name:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+    why = why_invalid(name)
+    if why is not None:
+        raise ConfigRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
+    topic = cluster.topics.get(name)
+    if topic is None:
+        raise ConfigRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    values = _apply_as_controller({} if replace else topic.configs, changes, topic_configs.topic_defs())
+    try:
+        topic_configs.validate(values)
+    except ConfigException as refused:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
+    if not validate_only:
+        cluster.set_topic_configs(name, values)
+
+
+def alter_group(
+    cluster: Cluster, configs: BrokerConfigs, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
+) -> None:
+    """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
+    if not name:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    own = cluster.group_configs.get(name, {})
+    values = _apply_as_controller({} if replace else own, changes, group_configs.group_defs())
+    try:
+        group_configs.validate(values, configs)
+    except ConfigException as refused:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
+    if not validate_only:
+        cluster.group_configs.pop(name, None)
+        if values:
+            cluster.group_configs[name] = values
+
+
+def alter_broker(
+    configs: BrokerConfigs, node_id: int, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
+) -> None:
+    """Change values for this broker (its id as `name`) or for all brokers (empty name). Raises ConfigRefused."""
+    for_all = not name
+    if not for_all:
+        check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
+    own = configs.dynamic_default if for_all else configs.dynamic
+    values = _apply_as_broker({} if replace else own, changes)
+    _check_broker_names(values, for_all=for_all)
+    _check_broker_values(values, configs)
+    if not for_all and _MIN_ISR in values:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Broker-level {_MIN_ISR} cannot be altered while ELR is enabled.")
+    if for_all and _MIN_ISR in own and _MIN_ISR not in values:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.")
+    if not validate_only:
+        configs.replace_dynamic(values, for_all_brokers=for_all)
+
+
+def check_node(node_id: int, name: str, otherwise: str) -> None:
+    """Is `name` this node's id? Raises ConfigRefused; `otherwise` is the text for another id, with two places to fill."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", name):
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    if int(name) != node_id:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, otherwise.format(node_id, name))
+
+
+def _apply_as_controller(own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]) -> dict[str, str]:
+    values = dict(own)
+    for name, operation, value in changes:
+        if operation not in tuple(Operation):
+            raise ConfigRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if operation in (Operation.APPEND, Operation.SUBTRACT) and not _is_list(defs.get(name)):
+            word = Operation(operation).name
+            raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Can't {word} to key {name} because its type is not LIST.")
+        _apply(values, Operation(operation), name, value, defs)
+    return values
+
+
+def _apply_as_broker(own: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:
+    values = dict(own)
+    defs = broker_defs()
+    for name, operation, value in changes:
+        if operation not in tuple(Operation):
+            raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown operations type {operation}")
+        if operation in (Operation.APPEND, Operation.SUBTRACT) and not _is_list(defs.get(name)):
+            if name not in defs:
+                raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Unknown config name: {name}")
+            word = Operation(operation).name.lower()
+            raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Config value {word} is not allowed for config key: {name}")
+        _apply(values, Operation(operation), name, value, defs)
+    return values
+
+
+def _is_list(of: ConfigDef | None) -> bool:
+    return of is not None and of.type is ConfigType.LIST
+
+
+def _apply(values: dict[str, str], operation: Operation, name: str, value: str | None, defs: Mapping[str, ConfigDef]) -> None:
+    if operation is Operation.DELETE:
+        values.pop(name, None)
+        return
+    assert value is not None
+    if operation is Operation.SET:
+        values[name] = value
+        return
+    items = _items(values[name] if name in values else defs[name].default)
+    asked = _items(value)
+    if operation is Operation.APPEND:
+        items += [item for item in asked if item not in items]
+    else:
+        items = [item for item in items if item not in asked]
+    values[name] = ",".join(items)
+
+
+def _items(text: str | None) -> list[str]:
+    return [item.strip() for item in text.split(",")] if text else []
+
+
+def _base(name: str) -> str:
+    """A configuration for one listener means the one without the prefix."""
+    found = _LISTENER_PREFIX.match(name)
+    return found.group(1) if found else name
+
+
+def _check_broker_names(values: Mapping[str, str], *, for_all: bool) -> None:
+    defs = broker_defs()
+    known = {name: defs[_base(name)] for name in values if _base(name) in defs}
+    _refuse("Cannot update these configs dynamically", (name for name in known if name in defs and known[name].update == "-"))
+    _refuse(
+        "These security configs can be dynamically updated only per-listener using the listener prefix",
+        (name for name in known if name in _BY_LISTENER),
+    )
+    for name, text in values.items():
+        if name in known:
+            try:
+                known[name].parse(text)
+            except ConfigException as refused:
+                raise ConfigRefused(ErrorCode.INVALID_REQUEST, str(refused)) from None
+    if for_all:
+        _refuse(
+            "Cannot update these configs at default cluster level, broker id must be specified",
+            (name for name in known if known[name].update == "broker"),
+        )
+
+
+def _refuse(what: str, names: Iterable[str]) -> None:
+    listed = sorted(names)
+    if listed:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{what}: [{', '.join(listed)}]")
+
+
+def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> None:
+    """Checks across values that a running broker makes before it takes a change."""
+    def number(name: str) -> int:
+        value = broker_defs()[name].parse(values[name])
+        assert isinstance(value, int)
+        return value
+
+    if "log.retention.ms" in values and number("log.retention.ms") == 0:
+        why = "requirement failed: log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, why)
+    if "log.roll.ms" in values and number("log.roll.ms") < 1:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "requirement failed: log.roll.ms must be greater than or equal to 1")
+    for name in (f"group.{protocol}.assignment.interval.ms" for protocol in ("consumer", "share", "streams")):
+        if name in values:
+            low, high = (name.replace(".assignment.", f".{bound}.assignment.") for bound in ("min", "max"))
+            if number(name) < configs.get_int(low):
+                raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{name} must be greater than or equal to {low}")
+            if number(name) > configs.get_int(high):
+                raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"{name} must be less than or equal to {high}")
+    for name in _THREADS:
+        if name in values:
+            _check_threads(name, number(name), configs.get_int(name))
+
+
+def _check_threads(name: str, wanted: int, current: int) -> None:
+    if wanted > current * 2:
+        why = f"value should not be greater than double the current value {current}"
+    elif wanted < current // 2:
+        why = f"value should be at least half the current value {current}"
+    else:
+        return
+    text = f"Dynamic thread count update validation failed for {name}={wanted}, {why}"
+    wrapped = f"org.apache.kafka.common.config.ConfigException: {text}"
+    raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Invalid value {wrapped} for configuration Invalid dynamic configuration")
