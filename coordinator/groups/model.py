@@ -95,6 +95,12 @@ class Members(dict[str, Member]):
         self._ordered = None
         return self.pop(member_id)
 
+    def order_if_replaced(self, old_id: str, new_id: str) -> list[str]:
+        """The ids in Java's order as they would be if `new_id` took the place of `old_id`."""
+        mask = capacity_for(self._peak) - 1
+        ids = [member_id for member_id in self if member_id != old_id] + [new_id]
+        return sorted(ids, key=lambda member_id: spread(java_hash(member_id)) & mask)
+
     def in_java_order(self) -> list[Member]:
         """The members as Kafka iterates over them. Not to be changed by the caller."""
         if self._ordered is None:

@@ -21,6 +21,8 @@ def supports(group: Group, protocol_type: str, protocols: Protocols) -> bool:
 def select_protocol(offers: Iterable[Protocols]) -> str:
     """The name that wins the vote of members that make these offers, each in its order of preference (PROTO-2..PROTO-4).
 
+    The offers are given in Java's order of members: it decides between equally voted names that share a bucket.
+
     Every member votes for the first of its names that all members offer; of equally voted names the one that comes first
     in a Java HashMap wins. A name that one member lists twice counts once (Kafka fails there, PROTO-5).
     """

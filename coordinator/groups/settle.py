@@ -70,7 +70,7 @@ def next_generation(group: Group, now: int) -> ev.GenerationStarted | ev.GroupEm
     generation = group.generation + 1
     if not group.members:
         return ev.GroupEmptied(generation, group.protocol_type, () if group.uses_consumer_protocol() else None)
-    protocol_name = select_protocol(member.protocols for member in group.members.values())
+    protocol_name = select_protocol(member.protocols for member in group)
     topics = topics_of(group, protocol_name)
     assert group.leader is not None, f"{group.group_id}: members without a leader"
     return ev.GenerationStarted(

@@ -159,7 +159,7 @@ def _replacement(
     """A static member under a new id (STA-2): without a rebalance if the group is Stable and its protocol stays (STA-3)."""
     old_id = group.static_members[instance_id]
     leader = new_id if group.leader == old_id else group.leader
-    quiet = group.state is STABLE and _protocol_after(group, old_id, protocols) == group.protocol_name
+    quiet = group.state is STABLE and _protocol_after(group, old_id, new_id, protocols) == group.protocol_name
     replaced = ev.MemberReplaced(
         new_id,
         old_id,
@@ -175,8 +175,10 @@ def _replacement(
     return _parked(new_id, replaced, f"static member {instance_id} came back as {new_id}")
 
 
-def _protocol_after(group: Group, member_id: str, protocols: Protocols) -> str:
-    return select_protocol(protocols if m.member_id == member_id else m.protocols for m in group.members.values())
+def _protocol_after(group: Group, old_id: str, new_id: str, protocols: Protocols) -> str:
+    """The protocol the group would choose with the new id and its protocols in the old one's place."""
+    order = group.members.order_if_replaced(old_id, new_id)
+    return select_protocol(protocols if member_id == new_id else group.members[member_id].protocols for member_id in order)
 
 
 def _quiet_replacement(group: Group, replaced: ev.MemberReplaced, context: RequestContext, config: GroupConfig) -> Decision:
