@@ -1,0 +1,84 @@
+"""Heartbeats a second, and what one costs the server in processor time.
+
+Three ways to ask: one connection that waits for each answer, one connection that keeps 100 requests in flight, 50
+connections with 20 in flight each. Every connection is a member of a Stable group of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from select import EPOLLIN, epoll
+
+from benchmarks.process import Client, Row, encoded, member_alone, server
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+
+_VERSION = 4
+_ANSWER_BYTES = 16  # size, correlation id, no tagged fields, throttle time, error, no tagged fields
+_SECONDS = 2.0
+
+
+class _Asker:
+    """A connection that sends bursts of heartbeats."""
+
+    def __init__(self, address: tuple[str, int], group: str, deep: int) -> None:
+        self.client = Client(address)
+        joined = member_alone(self.client, group)
+        beat = HeartbeatRequest(group_id=group, generation_id=joined.generation_id, member_id=joined.member_id)
+        self.burst = encoded(beat, _VERSION) * deep
+        self.deep = deep
+        self.socket = self.client.socket
+        self.missing = 0
+        self.last = b""
+
+    def send(self) -> None:
+        self.missing = self.deep * _ANSWER_BYTES
+        self.socket.sendall(self.burst)
+
+    def receive(self) -> bool:
+        """Read what is there; True when the whole burst is answered."""
+        self.last = self.socket.recv(1 << 16)
+        self.missing -= len(self.last)
+        return self.missing == 0
+
+
+def _measure(loop: str, connections: int, deep: int, seconds: float) -> tuple[float, float]:
+    """(heartbeats a second, microseconds of the server's processor time for one)."""
+    with server(loop=loop) as serving:
+        askers = [_Asker(serving.address, f"group-{index}", deep) for index in range(connections)]
+        by_descriptor = {asker.socket.fileno(): asker for asker in askers}
+        poll = epoll()
+        for descriptor in by_descriptor:
+            poll.register(descriptor, EPOLLIN)
+        for asker in askers:
+            asker.send()
+        answered = 0
+        cpu, began = serving.cpu_s(), time.perf_counter()
+        end = began + seconds
+        while time.perf_counter() < end:
+            for descriptor, _ in poll.poll():
+                asker = by_descriptor[descriptor]
+                if asker.receive():
+                    answered += asker.deep
+                    asker.send()
+        took, cpu = time.perf_counter() - began, serving.cpu_s() - cpu
+        poll.close()
+        for asker in askers:
+            assert asker.last.endswith(bytes(7)), asker.last  # throttle time 0, error 0, no tagged fields
+            asker.client.close()
+    return answered / took, cpu / answered * 1e6
+
+
+def run(seconds: float = _SECONDS) -> list[Row]:
+    """Measure with uvloop and with asyncio's own loop."""
+    rows = []
+    for loop, cpu_target in (("uvloop", "<= 11"), ("asyncio", "<= 16")):
+        for connections, deep in ((1, 1), (1, 100), (50, 1), (50, 20)):
+            rate, cost = _measure(loop, connections, deep, seconds)
+            what = f"{loop}, {connections} connection{'s' * (connections > 1)}, {deep} in flight each"
+            rows.append(Row(f"heartbeats a second: {what}", rate, "/s", ">= 50,000" if loop == "uvloop" and deep > 1 else ""))
+            rows.append(Row(f"server CPU of a heartbeat: {what}", cost, "us", cpu_target if deep == 1 else ""))
+    return rows
+
+
+if __name__ == "__main__":
+    print(*run(), sep="\n")
