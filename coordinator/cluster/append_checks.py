@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from .compression import decompress
+from .compression import decompress, plausible
 from .record_codec import Record, read_records, survey
 from .records import CRC_START, HEADER_SIZE, LOG_APPEND_TIME, NO_TIMESTAMP, BatchHeader, BatchRefused, RecordError
 
@@ -34,7 +34,10 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
     """The batch's true highest timestamp, as far as it can be known without opening it. Raises BatchRefused 87 and 32."""
     highest, lowest = header.max_timestamp, min(header.base_timestamp, header.max_timestamp)
     keyless: tuple[int, ...] = ()
-    if not header.codec:
+    if header.codec:
+        if not plausible(header.codec, body[RECORDS:RECORDS + 4]):
+            raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"not compressed by codec {header.codec}")
+    else:
         seen = survey(body, header.record_count, RECORDS, keys=config.compacted)
         keyless = seen.keyless
         if not header.attributes & LOG_APPEND_TIME:

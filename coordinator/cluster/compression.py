@@ -11,7 +11,17 @@ from importlib import import_module
 from typing import Any
 
 _XERIAL = b"\x82SNAPPY\x00"
-_LZ4_MAGIC = 0x184D2204
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_MAGIC = {1: b"\x1f\x8b", 3: _LZ4_MAGIC, 4: b"\x28\xb5\x2f\xfd"}
+
+
+MAX_PLAIN_BYTES = 1 << 28
+"""A batch that would come out larger is not opened: whoever sent it wanted memory."""
+
+
+def plausible(codec: int, start: bytes) -> bool:
+    """Whether bytes that start so can be what the codec wrote; snappy without xerial's framing can start in any way."""
+    return start.startswith(_MAGIC.get(codec, b""))
 
 
 def decompress(codec: int, data: bytes) -> bytes | None:
@@ -23,9 +33,13 @@ def decompress(codec: int, data: bytes) -> bytes | None:
             import zlib
 
             try:
-                return zlib.decompress(data, 31)
+                opened = zlib.decompressobj(31)
+                plain = opened.decompress(data, MAX_PLAIN_BYTES)
             except zlib.error as error:
                 raise ValueError(str(error)) from None
+            if not opened.eof:
+                raise ValueError("gzip data end early or are too large")
+            return plain
         if codec == 2:
             return _snappy(data)
         if codec == 3:
@@ -98,14 +112,16 @@ def _repeat(out: bytearray, distance: int, length: int) -> None:
     start = len(out) - distance
     if distance <= 0 or start < 0:
         raise ValueError("a copy from before the start")
+    if start + length > MAX_PLAIN_BYTES:
+        raise ValueError("too large")
     piece = out[start:start + length]
-    while len(piece) < length:
-        piece += piece
-    out += piece[:length]
+    if distance < length:
+        piece = (piece * (length // distance + 1))[:length]
+    out += piece
 
 
 def _lz4(data: bytes) -> bytes:
-    if int.from_bytes(data[:4], "little") != _LZ4_MAGIC:
+    if not data.startswith(_LZ4_MAGIC):
         raise ValueError("no lz4 frame")
     flags = data[4]
     pos = 6 + (8 if flags & 8 else 0) + (4 if flags & 1 else 0) + 1
