@@ -110,6 +110,8 @@ def differs(field: Field, source: str) -> str:
 class _Writer:
     """What both directions share: lines under an indent, names for objects, fresh variables."""
 
+    FAULTS: tuple[type[Exception], ...]
+
     def __init__(self, message: type[Message], version: int) -> None:
         check_version(message, version)
         self.message = message
@@ -119,7 +121,17 @@ class _Writer:
         self.lines: list[str] = []
         self.depth = 2
         self.count = 0
-        self.env: dict[str, Any] = {}
+        self.env: dict[str, Any] = {"failed": self.failed, "FAULTS": self.FAULTS}
+
+    def handlers(self) -> list[str]:
+        """What ends the function: any fault becomes a `WireError` that names message and version."""
+        return [" except FAULTS as fault:", "  raise failed(fault) from fault", ""]
+
+    def failed(self, fault: Exception) -> WireError:
+        return WireError(f"{self.title}: {self.said(fault)}")
+
+    def said(self, fault: Exception) -> str:
+        return str(fault)
 
     def emit(self, *lines: str) -> None:
         indent = " " * self.depth
@@ -144,31 +156,32 @@ class _Writer:
 class _Decoder(_Writer):
     """Writes `decode(data, p)`. `run` holds fixed-width fields not yet read: (layout, target of the assignment)."""
 
+    FAULTS = (WireError, IndexError, struct.error)
+
     def __init__(self, message: type[Message], version: int) -> None:
         super().__init__(message, version)
         self.run: list[tuple[str, str]] = []
         self.checked = True
         self.env |= {"new": object.__new__, "pick": struct.unpack_from, "number": read_uvarint, "length": read_string_length}
-        self.env |= {"tags": read_tags, "take": take, "keep": _keep, "null": self.null, "many": self.many, "short": self.short}
-        self.env["ENDS"] = (IndexError, struct.error)
+        self.env |= {"tags": read_tags, "take": take, "keep": _keep, "null": self.null, "many": self.many}
+
+    def said(self, fault: Exception) -> str:
+        return str(fault) if isinstance(fault, WireError) else "ends too early"
 
     def null(self, path: str) -> NoReturn:
-        raise WireError(f"{self.title}: {path} is null")
+        raise WireError(f"{path} is null")
 
     def many(self, path: str, count: int, left: int) -> NoReturn:
-        raise WireError(f"{self.title}: {path} claims {count} elements, {left} bytes are left")
-
-    def short(self) -> WireError:
-        return WireError(f"{self.title}: ends too early")
+        raise WireError(f"{path} claims {count} elements, {left} bytes are left")
 
     def source(self) -> tuple[str, dict[str, Any]]:
         top = self.new(self.message)
         self.struct(self.message, top, "")
         self.flush()
         if not self.checked:
-            self.emit("if p > len(data): raise short()")
+            self.emit("if p > len(data): raise IndexError")
         self.emit(f"return {top}")
-        return "\n".join(["def decode(data, p):", " try:", *self.lines, " except ENDS:", "  raise short() from None", ""]), self.env
+        return "\n".join(["def decode(data, p):", " try:", *self.lines, *self.handlers()]), self.env
 
     def new(self, cls: StructType) -> str:
         target = self.fresh("o")
@@ -330,20 +343,18 @@ class _Decoder(_Writer):
 class _Encoder(_Writer):
     """Writes `encode(o)`. `pieces` are expressions not yet appended: (layout, value), or (None, bytes)."""
 
+    FAULTS = (WireError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
+
     def __init__(self, message: type[Message], version: int) -> None:
         super().__init__(message, version)
         self.pieces: list[tuple[str | None, str]] = []
         self.output = "w"
         self.looped = False
         self.env |= {"number": uvarint, "SMALL": tuple(bytes((n,)) for n in range(128)), "tags": write_tags, "pack": struct.pack}
-        self.env |= {"failed": self.failed, "long": self.long}
-        self.env["FAULTS"] = (struct.error, AttributeError, TypeError, UnicodeEncodeError)
-
-    def failed(self, fault: Exception) -> WireError:
-        return WireError(f"{self.title}: cannot be encoded: {fault}")
+        self.env["long"] = self.long
 
     def long(self, path: str, size: int) -> NoReturn:
-        raise WireError(f"{self.title}: {path} is {size} bytes long: {MAX_STRING_BYTES} is the most")
+        raise WireError(f"{path} is {size} bytes long: {MAX_STRING_BYTES} is the most")
 
     def source(self) -> tuple[str, dict[str, Any]]:
         self.struct(self.message, "o", "")
@@ -356,7 +367,7 @@ class _Encoder(_Writer):
         return self.function(), self.env
 
     def function(self) -> str:
-        return "\n".join(["def encode(o):", " try:", *self.lines, " except FAULTS as fault:", "  raise failed(fault) from fault", ""])
+        return "\n".join(["def encode(o):", " try:", *self.lines, *self.handlers()])
 
     def finish(self) -> None:
         if self.looped:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from ..schema import Request, Response, boolean, int16, int32, int64, string
+from ..schema import Request, Response, int16, int32, int64, string
 
 KEY = 22
 
 
-class InitProducerIdRequest(Request, key=KEY, versions=(0, 6), flexible=2):
+class InitProducerIdRequest(Request, key=KEY, versions=(0, 5), flexible=2):
     transactional_id: str | None = string(nullable=0, default="")
     transaction_timeout_ms: int = int32(default=0)
     producer_id: int = int64(since=3, default=-1)
     producer_epoch: int = int16(since=3, default=-1)
-    enable2_pc: bool = boolean(since=6, default=False)
-    keep_prepared_txn: bool = boolean(since=6, default=False)
 
 
-class InitProducerIdResponse(Response, key=KEY, versions=(0, 6), flexible=2):
+class InitProducerIdResponse(Response, key=KEY, versions=(0, 5), flexible=2):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(default=0)
     producer_id: int = int64(default=-1)
     producer_epoch: int = int16(default=0)
-    ongoing_txn_producer_id: int = int64(since=6, default=-1)
-    ongoing_txn_producer_epoch: int = int16(since=6, default=-1)

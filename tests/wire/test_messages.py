@@ -1,0 +1,82 @@
+"""The index of messages agrees with the files, and a file alone is enough."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coordinator.wire import messages
+from coordinator.wire.messages import API_KEYS, ENTRIES, entry, request_type, response_type
+from coordinator.wire.primitives import WireError
+from tests.wire.samples import SERVED, message_types
+
+RANGES = {
+    0: (3, 13), 1: (4, 18), 2: (1, 11), 3: (0, 13), 8: (2, 10), 9: (1, 10), 10: (0, 6), 11: (0, 9), 12: (0, 4), 13: (0, 5), 14: (0, 5),
+    15: (0, 6), 16: (0, 5), 18: (0, 4), 19: (2, 7), 20: (1, 6), 21: (0, 2), 22: (0, 5), 23: (2, 4), 32: (1, 4), 33: (0, 2), 37: (0, 3),
+    42: (0, 2), 44: (0, 1), 47: (0, 0), 60: (0, 2), 75: (0, 0),
+}  # fmt: skip
+
+
+def test_version_ranges_are_those_of_4_3_1() -> None:
+    """VER-1 to VER-11, and the data plane; Produce is advertised from 0 but has tables from 3."""
+    for key in SERVED:
+        assert request_type(key).versions == response_type(key).versions == RANGES[key], API_KEYS[key]
+
+
+def test_flexible_versions_are_those_of_4_3_1() -> None:
+    """VER-1 to VER-11: "flex"."""
+    known = {8: 8, 9: 6, 10: 3, 11: 6, 12: 4, 13: 4, 14: 4, 15: 5, 16: 3, 42: 2, 47: None}
+    assert {key: ENTRIES[key].flexible for key in known} == known
+
+
+def test_the_index_agrees_with_the_files() -> None:
+    for key, listed in ENTRIES.items():
+        for message in (request_type(key), response_type(key)):
+            assert message.api_key == key
+            assert message.__module__ == f"coordinator.wire.messages.{listed.module}"
+            assert message.__name__.startswith(listed.name)
+            lowest, highest = message.versions
+            assert (message.flexible if message.flexible <= highest else None) == listed.flexible
+            assert lowest <= highest
+    files = {path.stem for path in Path(messages.__file__).parent.glob("*.py")} - {"__init__"}
+    assert {listed.module for listed in ENTRIES.values()} == files
+    assert len(message_types()) == 2 * len(ENTRIES)
+
+
+def test_every_file_says_what_it_is() -> None:
+    """The first line: name and key."""
+    for key, listed in ENTRIES.items():
+        module = sys.modules[request_type(key).__module__]
+        assert (module.__doc__ or "").startswith(f"{listed.name} (key {key})")
+        assert key == module.KEY
+
+
+def test_a_new_api_is_one_new_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that the index does not name is found by the key it declares."""
+    monkeypatch.delitem(ENTRIES, 12)
+    monkeypatch.delitem(messages._requests, 12, raising=False)
+    monkeypatch.setattr(messages, "_found", None)
+    assert request_type(12).__name__ == "HeartbeatRequest"
+    assert entry(12) == ("Heartbeat", "heartbeat", 4)
+
+
+def test_unknown_keys() -> None:
+    for key in (-1, 4, 93):
+        with pytest.raises(WireError, match=str(key)):
+            request_type(key)
+
+
+def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock() -> None:
+    """Start-up must not pay for 89 files, nor for asyncio."""
+    code = (
+        "import sys, coordinator.wire.messages, coordinator.wire.framing\n"
+        "assert 'coordinator.wire.messages.heartbeat' not in sys.modules\n"
+        "coordinator.wire.messages.request_type(12)\n"
+        "assert 'coordinator.wire.messages.heartbeat' in sys.modules\n"
+        "assert not {'asyncio', 'logging', 'random', 'socket', 'threading'} & set(sys.modules)\n"
+        "assert len([name for name in sys.modules if name.startswith('coordinator.wire.messages.')]) == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)

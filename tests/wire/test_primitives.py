@@ -1,0 +1,61 @@
+"""Variable-length integers and tagged fields (KIP-482), at both sides of every boundary."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.wire.primitives import WireError, read_string_length, read_tags, read_uvarint, take, uvarint, write_tags
+
+
+@pytest.mark.parametrize(
+    ("value", "encoded"),
+    [
+        (0, "00"), (1, "01"), (127, "7f"), (128, "8001"), (300, "ac02"), (16383, "ff7f"), (16384, "808001"), (2**21, "80808001"),
+        (2**31 - 1, "ffffffff07"), (2**28, "8080808001"),
+    ],
+)  # fmt: skip
+def test_uvarint_both_ways(value: int, encoded: str) -> None:
+    assert uvarint(value).hex() == encoded
+    assert read_uvarint(b"\xaa" + bytes.fromhex(encoded) + b"\xbb", 1) == (value, 1 + len(encoded) // 2)
+
+
+@pytest.mark.parametrize("value", [-1, 2**32])
+def test_uvarint_refuses_what_has_no_32_bits(value: int) -> None:
+    with pytest.raises(WireError):
+        uvarint(value)
+
+
+def test_reading_uvarint_is_as_lenient_as_java() -> None:
+    """Needless continuation bytes are accepted; beyond 31 bits the number is negative, beyond 32 bits are dropped."""
+    assert read_uvarint(b"\x81\x80\x00", 0) == (1, 3)
+    assert read_uvarint(b"\xff\xff\xff\xff\x0f", 0) == (-1, 5)
+    assert read_uvarint(b"\x80\x80\x80\x80\x08", 0) == (-(2**31), 5)
+    assert read_uvarint(b"\x80\x80\x80\x80\x7f", 0) == (-(2**28), 5)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff\xff\xff\xff", b"\x80\x80\x80\x80\x80\x00", b"\xff" * 20])
+def test_reading_uvarint_refuses(data: bytes) -> None:
+    with pytest.raises(WireError):
+        read_uvarint(data, 0)
+
+
+def test_compact_strings_have_the_limit_of_plain_ones() -> None:
+    assert read_string_length(uvarint(32768), 0)[0] == 32768
+    with pytest.raises(WireError, match="32767"):
+        read_string_length(uvarint(32769), 0)
+
+
+def test_take() -> None:
+    assert take(b"abcdef", 1, 2) == (b"bc", 3)
+    assert take(b"abc", 3, 0) == (b"", 3)
+    for size in (-1, 3, 2**31):
+        with pytest.raises(WireError):
+            take(b"abc", 1, size)
+
+
+def test_tags_both_ways() -> None:
+    encoded = write_tags({300: b"ab", 5: b""})
+    assert encoded.hex() == "020500ac02026162", "ascending by tag"
+    assert read_tags(encoded, 1, 2) == ({5: b"", 300: b"ab"}, len(encoded))
+    with pytest.raises(WireError):
+        read_tags(encoded[:-1], 1, 2)
