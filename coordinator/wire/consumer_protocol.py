@@ -59,7 +59,10 @@ class Subscription(NamedTuple):
         out.strings(sorted(self.topics))
         out.nullable_bytes(self.user_data)
         if version >= 1:
-            out.topic_partitions([(topic, sorted(partitions)) for topic, partitions in sorted(self.owned_partitions)])
+            by_topic: dict[str, list[int]] = {}
+            for topic, partitions in self.owned_partitions:
+                by_topic.setdefault(topic, []).extend(partitions)
+            out.topic_partitions([(topic, sorted(by_topic[topic])) for topic in sorted(by_topic)])
         if version >= 2:
             out.int32(self.generation_id)
         if version >= 3:

@@ -105,8 +105,8 @@ def test_topics_only() -> None:
     assert topics_only(b"\x7f\xff" + body + b"more") == ("a",)
     for size in (0, 1, 2, 3, 5):
         assert topics_only(bytes(size)) is None
-    for body in (body[:-1], b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff" + bytes(4), b"\0\0\0\1\x7f\xffa"):
-        assert topics_only(b"\0\0" + body) is None
+    for broken in (body[:-1], b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff" + bytes(4), b"\0\0\0\1\x7f\xffa"):
+        assert topics_only(b"\0\0" + broken) is None
 
 
 def test_what_cannot_be_written() -> None:
