@@ -145,9 +145,10 @@ class Emulator:
             raise EmulatorError("this emulator has been started already: make another one")
         self._started = True
         self._loop_thread = get_ident()
-        self._log = self._open_log()
+        epoch_ms = int(time.time() * 1000)
+        self._log = self._open_log(epoch_ms)
         broker = build_broker(
-            configs=self.configs, random=Random(self.seed), epoch_ms=int(time.time() * 1000), topics=self._topics, log=self._log,
+            configs=self.configs, random=Random(self.seed), epoch_ms=epoch_ms, topics=self._topics, log=self._log,
             node_id=self._node_id,
         )  # fmt: skip
         server = Server(broker, asyncio.get_running_loop())
@@ -211,13 +212,14 @@ class Emulator:
 
     # -- parts -------------------------------------------------------------------------------------------------------
 
-    def _open_log(self) -> EventLog | None:
+    def _open_log(self, epoch_ms: int) -> EventLog | None:
         if self.log_path is None:
             return None
         from .event_log import EventLog
 
         try:
-            return EventLog.open(self.log_path)
+            config = {name: value for name, value, _, honoured in self.configs.in_force() if honoured}
+            return EventLog.open(self.log_path, seed=self.seed, epoch_ms=epoch_ms, config=config)
         except OSError as error:
             raise EmulatorError(f"cannot write the log {self.log_path}: {error.strerror or error}") from error
 

@@ -92,7 +92,12 @@ def build_broker(
     offsets = TopicOption(CONSUMER_OFFSETS, configs.get_int("offsets.topic.num.partitions"))
     for name, partitions in (offsets, *topics):
         assignment = [[node_id]] * (configs.get_int("num.partitions") if partitions is None else partitions)
-        cluster.create_topic(
+        topic = cluster.create_topic(
             name, topic_id=broker.fresh_uuid(), assignment=assignment, configs=_OFFSETS_CONFIGS if name == CONSUMER_OFFSETS else {}
-        )  # fmt: skip
+        )
+        if log is not None:
+            log.append(
+                "cluster", "TopicCreated", topic=name, topic_id=topic.id.hex(), partitions=len(assignment), replicas=assignment,
+                configs=topic.configs,
+            )  # fmt: skip
     return broker

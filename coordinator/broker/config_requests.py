@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ..cluster.config_changes import Change, ConfigRefused, ResourceType, alter_broker, alter_group, alter_topic, check_form, check_node
+from ..cluster.config_changes import (
+    Change,
+    ConfigRefused,
+    ResourceType,
+    alter_broker,
+    alter_client_metrics,
+    alter_group,
+    alter_topic,
+    check_form,
+    check_node,
+)
 from ..errors import ErrorCode
 from .core import Broker, Call
 
-_STREAM_NAMES = {ResourceType.TOPIC: "topic", ResourceType.BROKER: "broker", ResourceType.GROUP: "group"}
+_STREAM_NAMES = {
+    ResourceType.TOPIC: "topic", ResourceType.BROKER: "broker", ResourceType.CLIENT_METRICS: "client metrics", ResourceType.GROUP: "group",
+}  # fmt: skip
 
 
 def doubled(resources: Iterable[tuple[int, str]]) -> frozenset[tuple[int, str]]:
@@ -30,16 +42,18 @@ def alter(
             alter_broker(broker.configs, broker.node_id, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.GROUP:
             alter_group(broker.cluster, broker.configs, name, changes, replace=replace, validate_only=validate_only)
+        case ResourceType.CLIENT_METRICS:
+            alter_client_metrics(broker.cluster, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.BROKER_LOGGER if not replace:
             check_node(broker.node_id, name, "Unexpected node id. Expected {}, but received {}")
             _refuse_loggers(changes)
         case _:
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if not validate_only and broker.log is not None and kind in _STREAM_NAMES:
-        extra = {"topic": name} if kind == ResourceType.TOPIC else {}
         broker.log.append(
             "cluster", "ConfigChanged", cause=call.cause, resource=_STREAM_NAMES[ResourceType(kind)], name=name, replace=replace,
-            changes=[[change.name, change.operation, change.value] for change in changes], **extra,
+            changes=[[change.name, change.operation, change.value] for change in changes],
+            topic=name if kind == ResourceType.TOPIC else None,
         )  # fmt: skip
 
 

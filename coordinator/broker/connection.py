@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..interceptors import Answer, Hold, consult
 from ..wire.framing import MIN_FRAME_BYTES, parse_request_header
 from ..wire.primitives import WireError
-from . import apis
+from . import apis, wire_log
 from .core import CLOSE, NO_RESPONSE, Call, Encoded, Special
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Connection:
     """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and `unpause`."""
 
     __slots__ = (
-        "_api", "_broker", "_buffer", "_call", "_cause", "_close", "_correlation_id", "_needed", "_output", "_paused", "_token", "_write",
+        "_api", "_broker", "_buffer", "_call", "_close", "_correlation_id", "_needed", "_output", "_paused", "_token", "_write",
         "client_host", "closed", "listener", "peer",
     )  # fmt: skip
 
@@ -69,7 +69,6 @@ class Connection:
         self._api: apis.Api | None = None
         self._correlation_id = 0
         self._call: Call | None = None
-        self._cause: int | None = None
 
     # -- what the driver calls ---------------------------------------------------------------------------------------
 
@@ -120,7 +119,7 @@ class Connection:
         call = self._call
         assert call is not None
         self._token = self._call = None
-        self._respond(self._api, call.version, self._correlation_id, response, self._cause)
+        self._respond(self._api, call, self._correlation_id, response)
         self._flush()
 
     def resume(self, now: int) -> None:
@@ -189,7 +188,7 @@ class Connection:
             self._refuse(f"{apis.title(key)} v{version}: {error}")
             return
         broker = self._broker
-        cause = broker.log_request(self, api.name, version, client_id, message, now) if broker.log is not None else None
+        cause = None if broker.log is None else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
         call = Call(message, version, client_id, self.client_host, broker.next_token(), now, self.listener, cause)
         if broker.interceptors and self._intercepted(api, call, correlation_id):
             return
@@ -201,7 +200,7 @@ class Connection:
         if verdict is None:
             return False
         if isinstance(verdict, Answer):
-            self._respond(api, call.version, correlation_id, verdict.response, call.cause)
+            self._respond(api, call, correlation_id, verdict.response)
             return True
         self._park(api, call, correlation_id)
         if isinstance(verdict, Hold):
@@ -224,7 +223,7 @@ class Connection:
             else:
                 assert result is NO_RESPONSE
         else:
-            self._respond(api, call.version, correlation_id, result, call.cause)
+            self._respond(api, call, correlation_id, result)
 
     def _park(self, api: apis.Api, call: Call, correlation_id: int) -> None:
         self._token = call.token
@@ -232,12 +231,16 @@ class Connection:
         self._call = call
         self._correlation_id = correlation_id
 
-    def _respond(self, api: apis.Api, version: int, correlation_id: int, response: Message | Encoded, cause: int | None) -> None:
+    def _respond(self, api: apis.Api, call: Call, correlation_id: int, response: Message | Encoded) -> None:
+        version = call.version
         try:
             body = response.body if isinstance(response, Encoded) else response.encode(version)
         except WireError as error:
             self._refuse(f"{apis.title(api.key)} v{version}: the answer cannot be encoded, which is the emulator's fault", error)
             return
+        log = self._broker.log
+        if log is not None:
+            wire_log.answered(log, self.peer, api.name, call, response)
         if version >= api.flexible and api.key != apis.API_VERSIONS:  # ApiVersions: always header v0 (KIP-511)
             self._output.append(_FLEXIBLE_HEAD.pack(5 + len(body), correlation_id, 0) + body)
         else:
@@ -248,6 +251,8 @@ class Connection:
     def _flush(self) -> None:
         output = self._output
         if output:
+            if self._broker.log is not None:
+                self._broker.log.flush()  # the log never knows less than a client
             self._write(output[0] if len(output) == 1 else b"".join(output))
             output.clear()
 
@@ -255,6 +260,8 @@ class Connection:
         """Close the connection, this one only; answers already queued go out first. `fault`: ours, to be shown whole."""
         self.closed = True
         self._buffer = None
+        if self._broker.log is not None:
+            wire_log.closed(self._broker.log, self.peer, why)
         self._flush()
         self._close(why, fault)
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..interceptors import Interceptor
     from ..wire.schema import Message
     from ..wire.schema import Request as RequestMessage
-    from .connection import Connection
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
 
@@ -79,11 +78,6 @@ class Waiting(Protocol):
 
     def release(self, now: int) -> None:
         """Handle the request that an interceptor held."""
-
-
-_UNLOGGED = frozenset({"api_versions", "fetch", "heartbeat", "list_offsets", "produce"})
-"""Requests that come by the thousand and cause no event."""
-_ABOUT = {"group_id": "group", "generation_id": "generation", "generation_id_or_member_epoch": "generation", "member_id": "member"}
 
 
 class Broker:
@@ -180,27 +174,22 @@ class Broker:
         self.parked.pop(token, None)
         self.parked_fetches.forget(token)
 
-    def log_request(self, connection: Connection, name: str, version: int, client_id: str, message: RequestMessage, now: int) -> int | None:
-        """Write down that a request was seen; its number in the log. Without a log, or for those that only keep time: None."""
-        if self.log is None or name in _UNLOGGED:
-            return None
-        about = {field: getattr(message, field) for field in _ABOUT if getattr(message, field, None) not in (None, "")}
-        seq: int = self.log.append(
-            "wire", "request", at_ms=now, api=name, version=version, client=client_id, peer=connection.peer,
-            **{_ABOUT[field]: value for field, value in about.items()},
-        )  # fmt: skip
-        return seq
-
     # -- what drivers use --------------------------------------------------------------------------------------------
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do; None: only a request can make something happen."""
-        held = self._held[0][0] if self._held else None
-        deadlines = [at for at in (self.coordinator.next_deadline(), self.parked_fetches.next_deadline(), held) if at is not None]
-        return min(deadlines, default=None)
+        deadline = self.coordinator.next_deadline()
+        fetch = self.parked_fetches.next_deadline()
+        if fetch is not None and (deadline is None or fetch < deadline):
+            deadline = fetch
+        if self._held and (deadline is None or self._held[0][0] < deadline):
+            deadline = self._held[0][0]
+        return deadline
 
     def tick(self, now: int) -> None:
         """Do what has fallen due: sessions and phases of groups, fetches that waited long enough, held requests."""
+        if self.log is not None:
+            self.log.now_ms = now
         self._send(self.coordinator.tick(now), None)
         self.parked_fetches.tick(now)
         while self._held and self._held[0][0] <= now:
@@ -213,9 +202,13 @@ class Broker:
         """Let freed connections handle what waited behind their parked request. Drivers' entry points end with it."""
         while self._resumable:
             self._resumable.popleft().resume(now)
+        if self.log is not None:
+            self.log.flush()
 
     def shut_down(self, now: int) -> None:
         """Answer parked joins and syncs as a stopping broker does (ERR-6). Parked fetches get no answer, as in Kafka."""
+        if self.log is not None:
+            self.log.now_ms = now
         self._send(self.coordinator.shutdown(now), None)
 
     def _send(self, outcome: Outcome, own: int | None) -> Message | None:

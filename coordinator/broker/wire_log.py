@@ -1,0 +1,103 @@
+"""The wire stream of the event log: which request came, and how it was answered.
+
+Written down are requests that can change something or speak for a member of a group: `RequestSeen` when it came, then one
+`RequestAnswered` or `RequestRefused` when its answer leaves (late, if it was parked), caused by the first. Of all other
+requests, heartbeats among them, only refusals are written, as `RequestRefused` without `RequestSeen`: those that succeed come
+by the thousand and cause no event. A refusal is an answer that holds an error code, be it for a part of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ErrorCode
+
+if TYPE_CHECKING:
+    from ..event_log import EventLog
+    from ..wire.schema import Message
+    from .core import Broker, Call
+
+SEEN = frozenset(
+    {
+        "alter_configs", "create_partitions", "create_topics", "delete_groups", "delete_records", "delete_topics",
+        "incremental_alter_configs", "join_group", "leave_group", "offset_commit", "offset_delete", "offset_fetch", "sync_group",
+    }
+)  # fmt: skip
+_READS_MUCH = frozenset({"describe_configs", "describe_topic_partitions", "fetch", "list_offsets", "metadata", "produce"})
+"""Answers with long lists, whose items' errors are not looked for."""
+_GENERATION = ("generation_id", "generation_id_or_member_epoch")
+
+
+def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, message: Message, now: int) -> int | None:
+    """A request came. Its number in the log: the cause of all it does; None if it is not one to write down."""
+    log = broker.log
+    if log is None:
+        return None
+    log.now_ms = now
+    if name not in SEEN and not (name == "metadata" and _asks_for_missing_topics(broker, message)):
+        return None
+    instance_id = getattr(message, "group_instance_id", None)
+    extra = {} if instance_id is None else {"group_instance_id": instance_id}
+    return log.append("wire", "RequestSeen", **_places(message), api=name, version=version, client=client_id, peer=peer, **extra)
+
+
+def answered(log: EventLog, peer: str, name: str, call: Call, answer: object) -> None:
+    """The answer of a request is about to leave. One that is encoded already has nothing to tell."""
+    if call.cause is None and not getattr(answer, "error_code", 0) and (name in _READS_MUCH or name == "heartbeat"):
+        return
+    errors = list(dict.fromkeys(_errors(answer, 0 if name in _READS_MUCH else 3)))
+    if call.cause is None and not errors:
+        return
+    places = _places(call.message) | _places(answer)
+    kind = "RequestRefused" if errors else "RequestAnswered"
+    about: dict[str, Any] = {"api": name}
+    if call.cause is None:
+        about |= {"version": call.version, "client": call.client_id, "peer": peer}
+    else:
+        about["waited_ms"] = log.now_ms - call.now
+    if errors:
+        about["errors"] = [error.name if isinstance(error, ErrorCode) else str(error) for error in errors]
+    log.append("wire", kind, cause=call.cause, **places, **about)
+
+
+def closed(log: EventLog, peer: str, why: str) -> None:
+    """A connection is closed because of what came through it."""
+    log.append("wire", "ConnectionRefused", peer=peer, why=why)
+
+
+def _places(message: object) -> dict[str, Any]:
+    """Group, generation and member, as far as a request or an answer names them."""
+    places: dict[str, Any] = {}
+    group = getattr(message, "group_id", None)
+    if group:
+        places["group"] = group
+    for field in _GENERATION:
+        generation = getattr(message, field, -1)
+        if generation >= 0:
+            places["generation"] = generation
+    member = getattr(message, "member_id", None)
+    if member:
+        places["member"] = member
+    return places
+
+
+def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
+    """The error codes in an answer, from the top down."""
+    code = getattr(value, "error_code", 0)
+    if code:
+        yield ErrorCode(code) if code in _CODES else code
+    if depth:
+        for name in getattr(value, "__slots__", ()):
+            items = getattr(value, name)
+            if isinstance(items, list):
+                for item in items:
+                    yield from _errors(item, depth - 1)
+
+
+_CODES = frozenset(map(int, ErrorCode))
+
+
+def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:
+    """Could this Metadata request make topics?"""
+    return any(topic.name is not None and topic.name not in broker.cluster.topics for topic in message.topics or ())
