@@ -1,4 +1,7 @@
-"""AlterConfigs (key 33)."""
+"""AlterConfigs (key 33): replace all configurations of a resource; IncrementalAlterConfigs is the better way.
+
+2: flexible.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""ApiVersions (key 18)."""
+"""ApiVersions (key 18): what the broker speaks; the first thing a client asks.
+
+1: throttle time. 3: flexible, the client names itself (KIP-511); features in tagged fields (KIP-584). 4: a feature may have
+lowest version 0. The response header is never flexible, and a client that guesses too high is answered in version 0.
+"""
 
 from __future__ import annotations
 

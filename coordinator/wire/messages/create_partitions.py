@@ -1,4 +1,7 @@
-"""CreatePartitions (key 37)."""
+"""CreatePartitions (key 37): grow topics (KIP-195).
+
+2: flexible. 3: quota errors (KIP-599).
+"""
 
 from __future__ import annotations
 

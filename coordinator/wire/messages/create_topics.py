@@ -1,4 +1,8 @@
-"""CreateTopics (key 19)."""
+"""CreateTopics (key 19): make topics.
+
+4: partitions and replication factor may be -1 for the broker's default (KIP-464). 5: flexible, the answer describes the topic
+(KIP-525). 6: quota errors (KIP-599). 7: topic ids (KIP-516). 0 and 1 were removed in Kafka 4.0.
+"""
 
 from __future__ import annotations
 

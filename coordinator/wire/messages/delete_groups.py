@@ -1,4 +1,7 @@
-"""DeleteGroups (key 42)."""
+"""DeleteGroups (key 42): remove empty groups with their offsets (VER-10, KIP-229).
+
+2: flexible.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DeleteRecords (key 21)."""
+"""DeleteRecords (key 21): move partitions' log start forward (KIP-107).
+
+-1 means up to the high watermark. 2: flexible.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DescribeCluster (key 60)."""
+"""DescribeCluster (key 60): brokers, controller, cluster id (KIP-700).
+
+1: of brokers or of controllers (KIP-919). 2: fenced brokers too (KIP-1073).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DescribeTopicPartitions (key 75)."""
+"""DescribeTopicPartitions (key 75): partitions of topics, page by page (KIP-966).
+
+The cursor says where the next page starts; null at the end. Eligible leader replicas are null where the feature is off.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Fetch (key 1)."""
+"""Fetch (key 1): read record batches from partitions, waiting for them if asked to.
+
+4: record batches of magic 2, isolation level, aborted transactions (KIP-98). 5: log start offset. 7: fetch sessions (KIP-227).
+9: leader epoch of the reader (KIP-320). 10: zstd allowed. 11: rack, preferred read replica (KIP-392). 12: flexible, last fetched
+epoch, divergence (KIP-595). 13: topic ids instead of names. 15: replica state instead of replica id (KIP-903). 16: endpoints
+of new leaders (KIP-951). 17: directory ids, 18: high watermark; both are said by followers only.
+"""
 
 from __future__ import annotations
 

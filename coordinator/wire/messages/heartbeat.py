@@ -1,4 +1,7 @@
-"""Heartbeat (key 12)."""
+"""Heartbeat (key 12): keep the session alive; learn of a rebalance (VER-3).
+
+1: throttle time. 3: group instance id (KIP-345). 4: flexible.
+"""
 
 from __future__ import annotations
 

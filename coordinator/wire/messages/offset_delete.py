@@ -1,4 +1,7 @@
-"""OffsetDelete (key 47)."""
+"""OffsetDelete (key 47): forget committed offsets of topics that the group no longer reads (VER-11, KIP-496).
+
+Never flexible.
+"""
 
 from __future__ import annotations
 
