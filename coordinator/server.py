@@ -117,7 +117,7 @@ class Server:
         for name, host, port in advertised:
             node.endpoints[name] = (host, port or node.endpoints[name][1])
         self.broker.cluster.add_broker(node)
-        self.rearm()
+        self.settle(self.now())
 
     async def _open(self, endpoint: Endpoint) -> Endpoint:
         try:
@@ -140,15 +140,14 @@ class Server:
         if self.unread:
             for protocol in [protocol for protocol in self.unread if protocol.connection.wants_bytes]:
                 protocol.resume_reading()
-        self.rearm()
+        deadline = self.broker.next_deadline()
+        if deadline is not None and (self._timer_at is None or deadline < self._timer_at):
+            self._rearm(deadline)
 
     # -- the timer ---------------------------------------------------------------------------------------------------
 
-    def rearm(self) -> None:
-        """See to it that the timer fires when the broker next has something to do. One that fires early does no harm."""
-        deadline = self.broker.next_deadline()
-        if deadline is None or (self._timer_at is not None and self._timer_at <= deadline):
-            return
+    def _rearm(self, deadline: int) -> None:
+        """Let the timer fire at an earlier instant. One that fires too early does no harm: it is armed anew."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...wire.messages.heartbeat import HeartbeatRequest
+
 if TYPE_CHECKING:
     from ..core import Broker, Call, Result
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once."""
-    return broker.coordinate(call, call.message)
+    """Answered at once; writes no event (HB-*)."""
+    assert isinstance(call.message, HeartbeatRequest)
+    return broker.coordinator.heartbeat(call.message, call.now)
