@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from . import group_configs, topic_configs
+from . import client_metrics, group_configs, topic_configs
 from .config_defs import ConfigDef, ConfigException, ConfigType
 from .configs import BrokerConfigs, broker_defs
 from .model import Cluster
@@ -24,7 +24,11 @@ _BY_LISTENER = frozenset({
     "ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.location", "ssl.keystore.password",
     "ssl.keystore.type", "ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type",
 })  # fmt: skip
-_THREADS = ("num.network.threads", "num.io.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads")
+_THREADS = (
+    "num.network.threads", "num.io.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads",
+    "remote.log.reader.threads", "remote.log.manager.copier.thread.pool.size", "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.follower.thread.pool.size",
+)  # fmt: skip
 _MIN_ISR = "min.insync.replicas"
 
 
@@ -34,6 +38,7 @@ class ResourceType(IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
     GROUP = 32
 
 
@@ -105,9 +110,21 @@ def alter_group(
     except ConfigException as refused:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     if not validate_only:
-        cluster.group_configs.pop(name, None)
-        if values:
-            cluster.group_configs[name] = values
+        _keep(cluster.group_configs, name, values)
+
+
+def alter_client_metrics(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
+    """Change a client metrics subscription's values. Raises ConfigRefused."""
+    if not name:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
+    own = cluster.client_metrics.get(name, {})
+    values = _apply_as_controller({} if replace else own, changes, {})  # the controller knows no types here: nothing is a list
+    try:
+        client_metrics.validate(values)
+    except client_metrics.SubscriptionRefused as refused:
+        raise ConfigRefused(refused.code, str(refused)) from None
+    if not validate_only:
+        _keep(cluster.client_metrics, name, values)
 
 
 def alter_broker(
@@ -135,6 +152,12 @@ def check_node(node_id: int, name: str, otherwise: str) -> None:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
     if int(name) != node_id:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, otherwise.format(node_id, name))
+
+
+def _keep(kept: dict[str, dict[str, str]], name: str, values: dict[str, str]) -> None:
+    kept.pop(name, None)
+    if values:
+        kept[name] = values
 
 
 def _apply_as_controller(own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]) -> dict[str, str]:

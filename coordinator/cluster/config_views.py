@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from itertools import dropwhile
 from typing import NamedTuple
 
+from .client_metrics import client_metrics_defs
 from .config_defs import ConfigSource, ConfigType, show
 from .configs import BROKER_SYNONYMS, BrokerConfigs, broker_defs
 from .group_configs import broker_synonym, group_defs
@@ -82,6 +83,18 @@ def group_entries(own: Mapping[str, str], configs: BrokerConfigs, names: Contain
             synonyms += _synonyms(configs, behind, configs.layers())
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
         entries.append(ConfigEntry(name, show(value), False, source, of.sensitive, of.type, synonyms))
+    return entries
+
+
+def client_metrics_entries(own: Mapping[str, str], names: Container[str] = ALL) -> list[ConfigEntry]:
+    """The values of a client metrics subscription, by name."""
+    entries = []
+    for name, of in sorted(client_metrics_defs().items()):
+        if name in names:
+            value = show(of.parse(own.get(name, of.default)))
+            synonyms = [Synonym(name, value, ConfigSource.CLIENT_METRICS)] if name in own else []
+            source = ConfigSource.CLIENT_METRICS if name in own else ConfigSource.DEFAULT
+            entries.append(ConfigEntry(name, value, False, source, False, of.type, synonyms))
     return entries
 
 

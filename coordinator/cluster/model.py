@@ -100,6 +100,7 @@ class Cluster:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self.group_configs: dict[str, dict[str, str]] = {}
+        self.client_metrics: dict[str, dict[str, str]] = {}
         self.version = 0
         # Answers made from this state, by whatever key their maker likes; emptied on every change.
         self.kept: dict[Hashable, bytes] = {}

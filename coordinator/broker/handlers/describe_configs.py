@@ -1,8 +1,7 @@
 """DescribeConfigs (key 32), v1-4: v3 adds types and documentation.
 
 Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by name. Documentation texts are
-not kept: the field is empty. Loggers are none. Client metrics subscriptions are refused like unknown types: telemetry is not
-served.
+not kept: the field is null. Loggers are none. Client metrics subscriptions are stored and shown, no more.
 """
 
 from __future__ import annotations
@@ -11,7 +10,15 @@ from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from ...cluster.config_changes import ResourceType
-from ...cluster.config_views import ALL, ConfigEntry, broker_default_entries, broker_entries, group_entries, topic_entries
+from ...cluster.config_views import (
+    ALL,
+    ConfigEntry,
+    broker_default_entries,
+    broker_entries,
+    client_metrics_entries,
+    group_entries,
+    topic_entries,
+)
 from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
 from ...wire.messages.describe_configs import (
@@ -67,6 +74,10 @@ def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEn
                 raise Refused(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
             _check_node(broker, name, "Unexpected broker id, expected {} but received {}")
             return []
+        case ResourceType.CLIENT_METRICS:
+            if not name:
+                raise Refused(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")
+            return client_metrics_entries(broker.cluster.client_metrics.get(name, {}), names)
         case ResourceType.GROUP:
             if not name:
                 raise Refused(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
