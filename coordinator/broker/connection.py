@@ -79,6 +79,8 @@ class Connection:
         """
         if self.closed:
             return
+        if self._buffer is None and (self._token is not None or self._paused):  # muted: what comes waits its turn
+            self._buffer = bytearray()
         if self._buffer is not None:
             self._buffer += data
             if self._token is not None or self._paused or len(self._buffer) < self._needed:
