@@ -92,8 +92,8 @@ def encoder_source(message: type[Message], version: int) -> str:
 
 def _keep(tags: dict[int, bytes] | None, tag: int, value: bytes) -> dict[int, bytes]:
     if tags is None:
-        return {tag: value}
-    tags[tag] = value
+        return {tag & 0xFFFFFFFF: value}
+    tags[tag & 0xFFFFFFFF] = value
     return tags
 
 
