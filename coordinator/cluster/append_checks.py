@@ -38,8 +38,8 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
         if not plausible(header.codec, body[RECORDS:RECORDS + 4]):
             raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"not compressed by codec {header.codec}")
     else:
-        seen = survey(body, header.record_count, RECORDS, keys=config.compacted)
-        keyless = seen.keyless
+        seen = survey(body, header.record_count, RECORDS)
+        keyless = seen.keyless if config.compacted else ()
         if not header.attributes & LOG_APPEND_TIME:
             highest, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
     doubtful = bool(header.attributes & LOG_APPEND_TIME) or (config.compacted and header.codec)

@@ -21,7 +21,6 @@ from .record_codec import Record, read_records
 from .records import (
     CRC_START,
     LOG_APPEND_TIME,
-    NO_PRODUCER_ID,
     NO_TIMESTAMP,
     BatchHeader,
     BatchRefused,
@@ -108,7 +107,7 @@ class PartitionLog:
             header, body = with_max_timestamp(header, body, highest, append_time=False)
         if header.size > config.segment_bytes:
             raise BatchRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"{header.size} bytes, a segment has {config.segment_bytes}")
-        if header.producer_id != NO_PRODUCER_ID:
+        if header.has_producer:
             self.producers.expire(now_ms, config.producer_id_expiration_ms)
             known = self.producers.duplicate(header)
             if known is not None:
@@ -116,7 +115,7 @@ class PartitionLog:
             self.producers.check(header)
         base_offset = self.log_end_offset
         self._add(header, body, leader_epoch)
-        if header.producer_id != NO_PRODUCER_ID:
+        if header.has_producer:
             self.producers.appended(header, base_offset)
         return Appended(base_offset, now_ms if config.append_time else NO_TIMESTAMP)
 

@@ -11,7 +11,7 @@ from collections import deque
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from .records import NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, BatchRefused
+from .records import NO_SEQUENCE, BatchHeader, BatchRefused
 
 BATCHES_REMEMBERED = 5
 """Batches remembered of each producer; also the most that a client may have in flight."""
@@ -117,5 +117,3 @@ class ProducerIds:
         self._next += 1
         return given
 
-
-__all__ = ["NO_PRODUCER_ID", "ProducerIds", "ProducerState", "Producers", "RememberedBatch"]

@@ -88,6 +88,11 @@ class BatchHeader(NamedTuple):
         return self.attributes & CODEC_MASK
 
     @property
+    def has_producer(self) -> bool:
+        """Whether an idempotent producer sent it."""
+        return self.producer_id > NO_PRODUCER_ID
+
+    @property
     def last_offset(self) -> int:
         """Offset of the last record, as far as `base_offset` is true."""
         return self.base_offset + self.last_offset_delta
@@ -165,7 +170,7 @@ def check_header(header: BatchHeader) -> None:
         raise invalid(f"{header.record_count} records, last offset delta {header.last_offset_delta}")
     if header.attributes & CONTROL:
         raise invalid("a control batch from a client")
-    if header.producer_id != NO_PRODUCER_ID and header.base_sequence < 0:
+    if header.has_producer and header.base_sequence < 0:
         raise invalid(f"sequence {header.base_sequence} of producer {header.producer_id}")
     if header.codec > ZSTD:
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")

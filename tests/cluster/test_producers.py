@@ -1,0 +1,121 @@
+"""Idempotent producers (KIP-98, KIP-360) in one partition, and the ids given to new ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.cluster.append_checks import LogConfig
+from coordinator.cluster.partition_log import Appended, PartitionLog
+from coordinator.cluster.producers import EXPIRATION_CHECK_MS, ProducerIds
+from coordinator.cluster.record_codec import build_batch
+from coordinator.cluster.records import BatchRefused, sole_batch
+from coordinator.errors import ErrorCode
+
+NOW = 1_700_000_000_000
+CODES = {ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER: 45, ErrorCode.INVALID_PRODUCER_EPOCH: 47}
+
+
+class Partition:
+    """A log, and a producer's batches into it."""
+
+    def __init__(self) -> None:
+        self.log = PartitionLog()
+        self.now = NOW
+
+    def send(self, sequence: int, *, epoch: int = 0, records: int = 1, producer: int = 7, timestamp: int = NOW) -> Appended | int:
+        """Where the batch lies, or the error code it was refused with; a refusal leaves the log end where it was."""
+        batch = build_batch(
+            [b"x"] * records, timestamp=timestamp, producer_id=producer, producer_epoch=epoch, base_sequence=sequence)
+        end = self.log.log_end_offset
+        try:
+            return self.log.append(batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=self.now)
+        except BatchRefused as refusal:
+            assert self.log.log_end_offset == end
+            return CODES[refusal.error]
+
+
+@pytest.fixture
+def partition() -> Partition:
+    return Partition()
+
+
+def test_in_sequence(partition: Partition) -> None:
+    assert [partition.send(s) for s in range(3)] == [Appended(0, -1), Appended(1, -1), Appended(2, -1)]
+    assert partition.send(3, records=4) == Appended(3, -1)
+    assert partition.send(7) == Appended(7, -1)
+
+
+def test_the_last_five_batches_are_known_again(partition: Partition) -> None:
+    """Answered with the first offset and the batch's timestamp; the sixth back is out of order."""
+    for sequence in range(7):
+        partition.send(sequence)
+    assert partition.send(6) == Appended(6, NOW, duplicate=True)
+    assert partition.send(2) == Appended(2, NOW, duplicate=True)
+    assert partition.send(1) == 45
+    assert partition.log.log_end_offset == 7
+
+
+def test_a_batch_cut_otherwise_is_no_duplicate(partition: Partition) -> None:
+    partition.send(0, records=3)
+    assert partition.send(0, records=2) == 45
+    assert partition.send(1, records=2) == 45
+
+
+def test_gaps_are_refused(partition: Partition) -> None:
+    partition.send(0)
+    assert partition.send(2) == 45
+    assert partition.send(1) == Appended(1, -1)
+
+
+def test_an_unknown_producer_may_start_anywhere(partition: Partition) -> None:
+    """KIP-360: its earlier records may have been deleted."""
+    assert partition.send(7) == Appended(0, -1)
+    assert partition.send(9) == 45
+    assert partition.send(8) == Appended(1, -1)
+
+
+def test_a_new_epoch_starts_at_zero_and_fences_the_old(partition: Partition) -> None:
+    partition.send(0)
+    assert partition.send(3, epoch=1) == 45
+    assert partition.send(0, epoch=1) == Appended(1, -1)
+    assert partition.send(1, epoch=0) == 47
+    assert partition.send(0, epoch=1) == Appended(1, NOW, duplicate=True)
+    assert partition.send(2, epoch=1) == 45
+    assert partition.send(0, epoch=3) == Appended(2, -1)
+
+
+def test_sequences_wrap(partition: Partition) -> None:
+    assert partition.send(0x7FFFFFFF) == Appended(0, -1)
+    assert partition.send(0) == Appended(1, -1)
+    assert partition.send(1) == Appended(2, -1)
+
+
+def test_a_producer_without_an_epoch_is_not_checked(partition: Partition) -> None:
+    assert partition.send(0, epoch=-1) == Appended(0, -1)
+    assert partition.send(40, epoch=-1) == Appended(1, -1)
+
+
+def test_producers_are_independent_and_survive_deleted_records(partition: Partition) -> None:
+    partition.send(0)
+    partition.send(0, producer=8)
+    partition.log.delete_records(-1)
+    assert partition.send(0) == Appended(0, NOW, duplicate=True)
+    assert partition.send(2, producer=8) == 45
+
+
+def test_silent_producers_are_forgotten_at_the_next_check(partition: Partition) -> None:
+    """producer.id.expiration.ms, measured from the newest record's timestamp; looked at every ten minutes."""
+    expiration = LogConfig().producer_id_expiration_ms
+    partition.send(0, timestamp=NOW - expiration)
+    assert partition.send(5) == 45
+    partition.now = NOW + EXPIRATION_CHECK_MS - 1
+    assert partition.send(5) == 45
+    partition.send(0, producer=8)
+    partition.now = NOW + EXPIRATION_CHECK_MS
+    assert partition.send(5) == Appended(2, -1)
+    assert partition.send(2, producer=8) == 45
+
+
+def test_ids_ascend() -> None:
+    ids = ProducerIds()
+    assert [ids.next() for _ in range(3)] == [0, 1, 2]

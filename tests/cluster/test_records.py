@@ -1,0 +1,236 @@
+"""Record batches: the header, what Kafka 4.3.1 was seen to refuse with which code, single records, the four codecs."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from coordinator.cluster.compression import decompress, plausible
+from coordinator.cluster.record_codec import Record, build_batch, read_records, survey
+from coordinator.cluster.records import (
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    ZSTD,
+    BatchHeader,
+    BatchRefused,
+    check_header,
+    crc32c,
+    is_transactional,
+    parse_header,
+    seal,
+    sole_batch,
+    stamp,
+    with_max_timestamp,
+)
+from coordinator.errors import ErrorCode
+
+BATCH = build_batch([b"a", b"b"], timestamp=1_000)
+PAYLOAD = BATCH[HEADER_SIZE:]
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "compressed_batches.json").read_text())
+
+
+def header(**changes: int) -> BatchHeader:
+    return parse_header(BATCH)._replace(**changes)
+
+
+def patched(at: int, new: bytes) -> bytes:
+    return BATCH[:at] + new + BATCH[at + len(new):]
+
+
+def test_header_round_trip() -> None:
+    """KIP-98: what was built is what is read, and the checksum covers everything from the attributes on."""
+    batch = build_batch([(b"k", b"v"), (b"k", None)], timestamp=7, base_offset=3, producer_id=9, producer_epoch=2, base_sequence=5)
+    parsed = parse_header(batch)
+    assert parsed.size == len(batch)
+    assert parsed.crc == crc32c(batch[21:])
+    assert (parsed.base_offset, parsed.last_offset, parsed.record_count) == (3, 4, 2)
+    assert (parsed.producer_id, parsed.producer_epoch, parsed.base_sequence, parsed.last_sequence) == (9, 2, 5, 6)
+    assert str(parsed) == f"batch 3..4, 2 records, {len(batch)} bytes"
+
+
+def test_crc32c_check_value() -> None:
+    """The check value of CRC-32C in every catalogue."""
+    assert crc32c(b"123456789") == 0xE3069283
+
+
+def test_last_sequence_wraps() -> None:
+    assert header(base_sequence=0x7FFFFFFF, last_offset_delta=1).last_sequence == 0
+    assert header(base_sequence=-1).last_sequence == -1
+
+
+@pytest.mark.parametrize(("data", "code"), [
+    (b"", ErrorCode.INVALID_RECORD),
+    (b"12345", ErrorCode.INVALID_RECORD),
+    (BATCH + BATCH, ErrorCode.INVALID_RECORD),
+    (BATCH[:-1], ErrorCode.INVALID_RECORD),
+    (patched(16, b"\1"), ErrorCode.INVALID_RECORD),
+    (patched(16, b"\3"), ErrorCode.CORRUPT_MESSAGE),
+    (patched(16, b"\xff"), ErrorCode.CORRUPT_MESSAGE),
+    (patched(8, b"\0\0\0\3"), ErrorCode.CORRUPT_MESSAGE),
+    (patched(8, b"\xff\xff\xff\xff"), ErrorCode.CORRUPT_MESSAGE),
+    (patched(8, b"\0\0\0\x14"), ErrorCode.CORRUPT_MESSAGE),
+    (BATCH + bytes(16), ErrorCode.CORRUPT_MESSAGE),
+])
+def test_not_exactly_one_batch(data: bytes, code: ErrorCode) -> None:
+    """A Produce request carries one whole batch of format 2 for a partition; codes as Kafka 4.3.1 gave them."""
+    with pytest.raises(BatchRefused) as refusal:
+        sole_batch(data, 12)
+    assert refusal.value.error == code
+
+
+@pytest.mark.parametrize("tail", [b"", b"12345", BATCH[:-1]])
+def test_what_is_no_whole_batch_behind_the_first_is_forgiven(tail: bytes) -> None:
+    assert sole_batch(BATCH + tail, 12) == parse_header(BATCH)
+
+
+def test_zstd_needs_produce_v7() -> None:
+    """KIP-110."""
+    data = seal(header(attributes=ZSTD), PAYLOAD)
+    assert sole_batch(data, 7).codec == ZSTD
+    with pytest.raises(BatchRefused) as refusal:
+        sole_batch(data, 6)
+    assert refusal.value.error == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+
+
+def test_transactional_flag_is_seen_before_anything_else() -> None:
+    assert not is_transactional(BATCH)
+    assert not is_transactional(b"")
+    assert is_transactional(seal(header(attributes=0x10), PAYLOAD))
+    with pytest.raises(BatchRefused) as refusal:
+        is_transactional(patched(16, b"\3"))
+    assert refusal.value.message == "Invalid magic found in record: 3"
+    with pytest.raises(BatchRefused) as refusal:
+        is_transactional(patched(16, b"\xff"))
+    assert refusal.value.message == "Invalid magic found in record: -1"
+    with pytest.raises(BatchRefused) as refusal:
+        is_transactional(patched(8, b"\0\0\0\3"))
+    assert refusal.value.message == "Record size 3 is less than the minimum record overhead (14)"
+
+
+@pytest.mark.parametrize(("changes", "code"), [
+    ({"record_count": 0, "last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
+    ({"record_count": 3}, ErrorCode.INVALID_RECORD),
+    ({"last_offset_delta": -1}, ErrorCode.INVALID_RECORD),
+    ({"attributes": 0x20}, ErrorCode.INVALID_RECORD),
+    ({"producer_id": 5, "producer_epoch": 0}, ErrorCode.INVALID_RECORD),
+    ({"attributes": 5}, ErrorCode.UNKNOWN_SERVER_ERROR),
+    ({"attributes": 7}, ErrorCode.UNKNOWN_SERVER_ERROR),
+])
+def test_headers_that_lie(changes: dict[str, int], code: ErrorCode) -> None:
+    with pytest.raises(BatchRefused) as refusal:
+        check_header(header(**changes))
+    assert refusal.value.error == code
+
+
+@pytest.mark.parametrize("changes", [{}, {"leader_epoch": 5}, {"attributes": 0x40}, {"producer_id": -3, "base_sequence": -1}])
+def test_headers_that_kafka_takes(changes: dict[str, int]) -> None:
+    check_header(header(**changes))
+
+
+def test_stamping_leaves_the_checksum_right() -> None:
+    parsed = parse_header(BATCH)
+    stored = stamp(77, 3, parsed) + BATCH[21:]
+    assert parse_header(stored)[:3] == (77, parsed.length, 3)
+    assert parse_header(stored).crc == crc32c(stored[21:])
+
+
+def test_append_time_changes_type_and_maximum_only() -> None:
+    """KIP-32."""
+    parsed, body = with_max_timestamp(parse_header(BATCH), BATCH[21:], 5_000, append_time=True)
+    stored = stamp(0, 0, parsed) + body
+    assert parse_header(stored).attributes == LOG_APPEND_TIME
+    assert parse_header(stored).crc == crc32c(stored[21:])
+    assert [record.timestamp for record in read_records(parse_header(stored), stored[HEADER_SIZE:])] == [5_000, 5_000]
+    again, body = with_max_timestamp(parsed, body, 1_000, append_time=False)
+    assert stamp(0, -1, again) + body == BATCH
+
+
+def test_records_round_trip() -> None:
+    records = [
+        Record(0, 1_000, None, None), Record(1, 900, b"", b""), Record(2, 1 << 40, b"key", b"v" * 70_000, (("h", b"1"), ("", None))),
+    ]
+    batch = build_batch(records)
+    assert list(read_records(parse_header(batch), batch[HEADER_SIZE:])) == records
+    seen = survey(batch, 3, HEADER_SIZE)
+    assert (seen.max_timestamp_delta, seen.min_timestamp_delta) == ((1 << 40) - 1_000, -100)
+    assert seen.keyless == (0,)
+
+
+@pytest.mark.parametrize("payload", [
+    PAYLOAD[:-1], PAYLOAD + b"\0", b"\0" + PAYLOAD, b"\1" + PAYLOAD[1:], bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:], PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:],
+    b"\xff" * 12,
+])
+def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
+    with pytest.raises(BatchRefused) as refusal:
+        survey(payload, 2)
+    assert refusal.value.error == ErrorCode.INVALID_RECORD
+
+
+def test_header_without_a_key_is_refused() -> None:
+    good = build_batch([Record(0, 0, b"k", b"v", (("h", b"x"),))])[HEADER_SIZE:]
+    survey(good, 1)
+    bad = bytearray(good)
+    bad[bad.index(b"h") - 1] = 1
+    with pytest.raises(BatchRefused):
+        survey(bytes(bad), 1)
+
+
+def test_mutated_records_are_taken_by_the_walk_only_if_they_can_be_read() -> None:
+    """Whatever `survey` lets through, `read_records` can read; nothing else than BatchRefused is ever raised."""
+    draw = random.Random(5)
+    whole = build_batch([Record(i, i, b"k" * i, b"v" * 30, (("a", b"b"),) * (i % 3)) for i in range(5)])
+    parsed, good = parse_header(whole), whole[HEADER_SIZE:]
+    taken = 0
+    for _ in range(3_000):
+        payload = bytearray(good)
+        for _ in range(draw.choice((1, 1, 2))):
+            payload[draw.randrange(len(payload))] = draw.choice((0, 1, 2, 0x7F, 0x80, 0xFF, draw.randrange(256)))
+        try:
+            survey(bytes(payload), 5)
+        except BatchRefused:
+            continue
+        taken += 1
+        assert len(list(read_records(parsed, bytes(payload)))) == 5
+    assert taken > 100
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[f"{vector['writer']}-{vector['codec']}" for vector in VECTORS])
+def test_batches_compressed_by_real_clients(vector: dict[str, object]) -> None:
+    """Java's and librdkafka's framings of gzip, snappy and lz4 can be opened; zstd where Python can."""
+    batch = bytes.fromhex(str(vector["hex"]))
+    parsed = parse_header(batch)
+    payload = batch[HEADER_SIZE:]
+    assert parsed.crc == crc32c(batch[21:])
+    assert plausible(parsed.codec, payload[:4])
+    plain = decompress(parsed.codec, payload)
+    if parsed.codec == ZSTD and plain is None:
+        pytest.skip("this Python has no zstd")
+    assert plain is not None
+    values = [record.value or b"" for record in read_records(parsed, plain)]
+    assert len(values) == parsed.record_count == 6
+    assert all(b"abcabcabcabcabcabcabcabcabc" in value for value in values)
+
+
+@pytest.mark.parametrize("codec", [1, 2, 3])
+def test_damaged_compression_is_a_value_error(codec: int) -> None:
+    good = next(bytes.fromhex(vector["hex"])[HEADER_SIZE:] for vector in VECTORS if vector["codec"] == codec)
+    draw = random.Random(codec)
+    for _ in range(300):
+        data = bytearray(good)
+        data[draw.randrange(len(data))] = draw.randrange(256)
+        try:
+            decompress(codec, bytes(data[:draw.randrange(len(data) + 1)]))
+        except ValueError:
+            continue
+
+
+def test_a_bomb_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    import gzip
+
+    monkeypatch.setattr("coordinator.cluster.compression.MAX_PLAIN_BYTES", 1_000)
+    assert decompress(1, gzip.compress(bytes(1_000))) == bytes(1_000)
+    with pytest.raises(ValueError):
+        decompress(1, gzip.compress(bytes(1_001)))
