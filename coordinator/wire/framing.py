@@ -11,7 +11,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 
 from coordinator.wire.messages import ENTRIES, flexible_version
-from coordinator.wire.primitives import WireError, read_tags, read_uvarint, uvarint
+from coordinator.wire.primitives import WireError, read_tags, uvarint
 
 MIN_FRAME_BYTES: Final = 8
 """A frame needs room for key, version and correlation id; Kafka closes the connection on anything shorter."""
@@ -78,9 +78,7 @@ def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int
         client_id = str(frame[pos:end], "utf-8", "replace")
         pos = end
     if version >= flexible:
-        count, pos = read_uvarint(frame, pos)
-        if count:
-            _, pos = read_tags(frame, pos, count)
+        _, pos = read_tags(frame, pos)
     elif pos > len(frame):
         raise WireError("ends within the client id")
     return RequestHeader(key, version, correlation_id, client_id), pos
@@ -113,8 +111,7 @@ def parse_response_header(frame: bytes, key: int, version: int, pos: int = 0) ->
         raise WireError(f"a response header in {len(frame) - pos} bytes") from None
     pos += 4
     if response_header_version(key, version):
-        count, pos = read_uvarint(frame, pos)
-        _, pos = read_tags(frame, pos, count)
+        _, pos = read_tags(frame, pos)
     return correlation_id, pos
 
 

@@ -14,7 +14,8 @@ ZERO_UUID: Final = bytes(16)
 MAX_STRING_BYTES: Final = 0x7FFF
 """Longest string, UTF-8 encoded, in any version: the compact form could say more, Kafka refuses it all the same."""
 
-_SMALL: Final = tuple(bytes((n,)) for n in range(128))
+SMALL: Final = tuple(bytes((n,)) for n in range(128))
+"""The variable-length integers of one byte."""
 
 
 class WireError(ValueError):
@@ -30,7 +31,7 @@ def uvarint(value: int) -> bytes:
     Raises `WireError` below 0 and from 2**32 on.
     """
     if 0 <= value < 128:
-        return _SMALL[value]
+        return SMALL[value]
     if not 0 <= value < 1 << 32:
         raise WireError(f"{value} is no unsigned 32-bit integer")
     out = bytearray()
@@ -72,9 +73,20 @@ def read_string_length(data: bytes, pos: int) -> tuple[int, int]:
     return length, pos
 
 
-def read_tags(data: bytes, pos: int, count: int) -> tuple[dict[int, bytes], int]:
-    """Decode `count` tagged fields none of which is known: (tag -> bytes, position after them). Raises `WireError`."""
+def string_length(length: int) -> bytes:
+    """Encode the length (plus one) of a compact string. Raises `WireError` if the string is too long."""
+    if length > MAX_STRING_BYTES + 1:
+        raise WireError(f"a string of {length - 1} bytes: {MAX_STRING_BYTES} is the most")
+    return uvarint(length)
+
+
+def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
+    """Decode tagged fields none of which is known, from their number on: (tag -> bytes, position after them).
+
+    Raises `WireError`.
+    """
     tags: dict[int, bytes] = {}
+    count, pos = read_uvarint(data, pos)
     for _ in range(count):
         tag, pos = read_uvarint(data, pos)
         size, pos = read_uvarint(data, pos)

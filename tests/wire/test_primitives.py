@@ -56,6 +56,6 @@ def test_take() -> None:
 def test_tags_both_ways() -> None:
     encoded = write_tags({300: b"ab", 5: b""})
     assert encoded.hex() == "020500ac02026162", "ascending by tag"
-    assert read_tags(encoded, 1, 2) == ({5: b"", 300: b"ab"}, len(encoded))
+    assert read_tags(encoded, 0) == ({5: b"", 300: b"ab"}, len(encoded))
     with pytest.raises(WireError):
-        read_tags(encoded[:-1], 1, 2)
+        read_tags(encoded[:-1], 0)
