@@ -85,8 +85,11 @@ class Connection:
             self._buffer += data
             if self._token is not None or self._paused or len(self._buffer) < self._needed:
                 return
-            data = bytes(self._buffer)
+            data = self._buffer
             self._buffer = None
+        elif self._token is not None or self._paused:
+            self._buffer = bytearray(data)
+            return
         self._handle_frames(bytes(data), now)
 
     def lost(self) -> None:
