@@ -2,7 +2,7 @@
 
 Owns the choice of header version and what Kafka forgives in a request header: client ids that are null, of any negative
 length, or not UTF-8. Knows the keys and the first flexible versions of APIs, nothing of their bodies. Splitting a
-connection into frames is its reader's task, with the limits given here.
+connection into frames is its reader's task.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from coordinator.wire.primitives import WireError, read_tags, uvarint
 
 MIN_FRAME_BYTES: Final = 8
 """A frame needs room for key, version and correlation id; Kafka closes the connection on anything shorter."""
-
-MAX_FRAME_BYTES: Final = 100 * 1024 * 1024
-"""Default of `socket.request.max.bytes`."""
 
 _API_VERSIONS: Final = 18
 _NEVER: Final = 1 << 15
@@ -36,15 +33,6 @@ class RequestHeader(NamedTuple):
     api_version: int
     correlation_id: int
     client_id: str
-
-
-def check_frame_size(size: int, max_bytes: int = MAX_FRAME_BYTES) -> int:
-    """Give back the size that a frame's prefix claims. Raises `WireError` if no request can be that long or short."""
-    if size < MIN_FRAME_BYTES:
-        raise WireError(f"a frame of {size} bytes: {MIN_FRAME_BYTES} is the least")
-    if size > max_bytes:
-        raise WireError(f"a frame of {size} bytes: {max_bytes} is the most (socket.request.max.bytes)")
-    return size
 
 
 def request_header_version(key: int, version: int) -> int:

@@ -7,9 +7,7 @@ import struct
 import pytest
 
 from coordinator.wire.framing import (
-    MAX_FRAME_BYTES,
     RequestHeader,
-    check_frame_size,
     frame,
     parse_request_header,
     parse_response_header,
@@ -84,20 +82,6 @@ def test_response_headers() -> None:
 
 def test_frames() -> None:
     assert frame(b"head", b"body") == b"\0\0\0\x08headbody"
-
-
-@pytest.mark.parametrize("size", [-(2**31), -1, 0, 7, MAX_FRAME_BYTES + 1, 2**31 - 1])
-def test_frame_sizes_out_of_bounds(size: int) -> None:
-    with pytest.raises(WireError, match=str(size)):
-        check_frame_size(size)
-
-
-def test_frame_sizes_at_the_bounds() -> None:
-    assert check_frame_size(8) == 8
-    assert check_frame_size(MAX_FRAME_BYTES) == MAX_FRAME_BYTES
-    assert check_frame_size(100, max_bytes=100) == 100
-    with pytest.raises(WireError, match=r"socket\.request\.max\.bytes"):
-        check_frame_size(101, max_bytes=100)
 
 
 def test_headers_that_cannot_be_written() -> None:
