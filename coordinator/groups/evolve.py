@@ -25,6 +25,11 @@ def _enter(group: Group, state: GroupState, at: int) -> None:
     group.state_since_ms = at
 
 
+def _write(group: Group, record: ev.GroupCreated | ev.GenerationStored | ev.GroupEmptied, at: int) -> None:
+    group.record = record
+    group.record_ms = at
+
+
 def _offer(group: Group, protocols: Protocols, by: int) -> None:
     for name in {name: None for name, _ in protocols}:
         group.support[name] = group.support.get(name, 0) + by
@@ -44,7 +49,7 @@ def _answered_join(group: Group, member: Member) -> None:
 
 def _created(group: Group, event: ev.GroupCreated, at: int) -> None:
     if event.by == "join":
-        group.record = event
+        _write(group, event, at)
 
 
 def _pending(group: Group, event: ev.MemberPending, at: int) -> None:
@@ -181,7 +186,7 @@ def _generation_started(group: Group, event: ev.GenerationStarted, at: int) -> N
 def _emptied(group: Group, event: ev.GroupEmptied, at: int) -> None:
     _end_join_phase(group, event.generation, event.subscribed_topics)
     group.protocol_name = None
-    group.record = event
+    _write(group, event, at)
     _enter(group, EMPTY, at)
 
 
@@ -194,7 +199,7 @@ def _synced(group: Group, event: ev.MemberSynced, at: int) -> None:
 
 
 def _stored(group: Group, event: ev.GenerationStored, at: int) -> None:
-    group.record = event
+    _write(group, event, at)
     for stored in event.members:
         member = group.members[stored.member_id]
         member.assignment = stored.assignment

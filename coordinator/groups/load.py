@@ -13,13 +13,13 @@ from .states import DEAD, STABLE
 Record = ev.GroupCreated | ev.GenerationStored | ev.GroupEmptied
 
 
-def load(group_id: str, record: Record | None, offsets: Mapping[tuple[str, int], Offset], at: int) -> Group:
-    """The group that `record` (its last one; None: offsets alone) and its committed offsets describe.
+def load(group_id: str, record: Record | None, record_ms: int, offsets: Mapping[tuple[str, int], Offset]) -> Group:
+    """The group that `record` (its last one; None: offsets alone), written at `record_ms`, and its committed offsets describe.
 
     With members it is Stable, without it is Empty. A loaded member offers only the selected protocol, and a rebalance
-    timeout of -1 (old records) means the session timeout (ERR-7).
+    timeout of -1 (old records) means the session timeout (ERR-7). An Empty group has been so since its record (EXP-1).
     """
-    group = Group(group_id, at)
+    group = Group(group_id, record_ms)
     group.record = record
     group.offsets = dict(offsets)
     group.previous_state = DEAD
@@ -43,6 +43,7 @@ class Entry(NamedTuple):
     """What __consumer_offsets holds of one group: its last record and its committed offsets."""
 
     record: Record | None
+    record_ms: int
     offsets: dict[tuple[str, int], Offset]
 
 
@@ -55,16 +56,16 @@ class Ledger:
     def keep(self, group: Group) -> None:
         """Take over the durable part of a group that is being unloaded."""
         if group.record is not None or group.offsets:
-            self.entries[group.group_id] = Entry(group.record, group.offsets)
+            self.entries[group.group_id] = Entry(group.record, group.record_ms, group.offsets)
 
-    def take(self, group_id: str, at: int) -> Group:
+    def take(self, group_id: str) -> Group:
         """Give one group back."""
         entry = self.entries.pop(group_id)
-        return load(group_id, entry.record, entry.offsets, at)
+        return load(group_id, *entry)
 
-    def groups(self, at: int) -> list[Group]:
+    def groups(self) -> list[Group]:
         """Give all groups back."""
-        return [self.take(group_id, at) for group_id in list(self.entries)]
+        return [self.take(group_id) for group_id in list(self.entries)]
 
     def fold(self, at: int, group_id: str, event: ev.Event) -> None:
         """Fold one event of any kind; those that are not durable leave no trace."""
@@ -73,7 +74,7 @@ class Ledger:
         if isinstance(event, ev.GroupDeleted):
             self.entries.pop(group_id, None)
             return
-        entry = self.entries.get(group_id) or Entry(None, {})
+        entry = self.entries.get(group_id) or Entry(None, at, {})
         if isinstance(event, ev.OffsetsCommitted):
             for o in event.offsets:
                 entry.offsets[o.topic, o.partition] = Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms)
@@ -81,7 +82,7 @@ class Ledger:
             for key in event.partitions:
                 entry.offsets.pop(key, None)
         elif isinstance(event, (ev.GenerationStored, ev.GroupEmptied)) or (isinstance(event, ev.GroupCreated) and event.by == "join"):
-            entry = entry._replace(record=event)
+            entry = entry._replace(record=event, record_ms=at)
         self.entries[group_id] = entry
 
 

@@ -142,6 +142,7 @@ class Group:
         "protocol_name",
         "protocol_type",
         "record",
+        "record_ms",
         "state",
         "state_since_ms",
         "static_members",
@@ -179,14 +180,16 @@ class Group:
         self.offsets: dict[tuple[str, int], Offset] = {}
         self.record: GroupCreated | GenerationStored | GroupEmptied | None = None
         """The last durable event about membership: what a coordinator that loads the group will find (PST-1)."""
+        self.record_ms = now
+        """When `record` was written."""
 
     def all_joined(self) -> bool:
         """Every member has a parked JoinGroup and no id is pending (REB-2)."""
         return self.awaiting_join == len(self.members) and not self.pending
 
     def max_rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout among the members; 0 if there is none (REB-1)."""
-        return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
+        """The longest rebalance timeout among the members; at least 0, whatever they sent (REB-1)."""
+        return max((0, *(m.rebalance_timeout_ms for m in self.members.values())))
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether the group counts as subscribed to a topic; unknown subscriptions count as all topics (EXP-3, OD-2)."""

@@ -60,7 +60,7 @@ def complete_join_phase(group: Group, now: int) -> Iterator[ev.Event]:
                 yield ev.LeaderElected(member.member_id)  # LEAD-3
                 break
         else:
-            yield ev.JoinPhaseExtended(now + group.max_rebalance_timeout_ms())
+            yield ev.JoinPhaseExtended(now + max(1, group.max_rebalance_timeout_ms()))  # at 0 it would never let go
             return
     yield next_generation(group, now)
 

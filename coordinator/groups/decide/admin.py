@@ -43,9 +43,9 @@ def describe(group: Group | None, group_id: str, api_version: int) -> DescribedG
 
 
 def listed(groups: Iterable[Group], states: Collection[str], types: Collection[str]) -> list[ListedGroup]:
-    """The groups that match both filters, which ignore case and blanks around; an empty filter matches all (LST-1..LST-3)."""
+    """The groups that match both filters, which ignore case, and blanks around states; an empty filter matches all (LST-1..LST-3)."""
     wanted_states = {state.strip().lower() for state in states}
-    wanted_types = {kind.strip().lower() for kind in types}
+    wanted_types = {kind.lower() for kind in types}
     if wanted_types and "classic" not in wanted_types:
         return []
     return [

@@ -67,19 +67,22 @@ class _Leaving:
             if known is None or known in self.gone:
                 return ErrorCode.UNKNOWN_MEMBER_ID
             member_id = known
-        elif member_id in group.pending:
-            if member_id in self.gone:
-                return ErrorCode.UNKNOWN_MEMBER_ID
+        elif member_id in group.pending and member_id not in self.gone:
             self._record(member_id, ev.PendingMemberRemoved(member_id, Removal.LEFT))
             return ErrorCode.NONE
-        elif member_id in self.gone or (instance_id is not None and group.static_members.get(instance_id) in self.gone):
-            return ErrorCode.UNKNOWN_MEMBER_ID
         else:
-            error = refuse_membership(group, member_id, instance_id)
+            error = self._refuse(member_id, instance_id)
             if error:
                 return error
         self._remove(member_id, identity.reason)
         return ErrorCode.NONE
+
+    def _refuse(self, member_id: str, instance_id: str | None) -> ErrorCode:
+        """VAL-1, with those gone who left earlier in the batch."""
+        if instance_id is not None and self.group.static_members.get(instance_id) in self.gone:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        error = refuse_membership(self.group, member_id, instance_id)
+        return ErrorCode.UNKNOWN_MEMBER_ID if not error and member_id in self.gone else error
 
     def _remove(self, member_id: str, reason: str | None) -> None:
         event = removal(self.group, self.group.members[member_id], Removal.LEFT, reason)

@@ -18,10 +18,10 @@ _NAMES_PROTOCOL = 5
 
 
 def refuse_sync(request: SyncGroupRequest, context: RequestContext) -> ErrorCode:
-    """The checks that need no group: 23 for protocol fields left null (ENT-2), 24 for an empty group id (ENT-5)."""
+    """The check that needs no group: 23 for protocol fields left null (ENT-2)."""
     if context.api_version >= _NAMES_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    return ErrorCode.NONE if request.group_id else ErrorCode.INVALID_GROUP_ID
+    return ErrorCode.NONE
 
 
 def decide_sync(group: Group, request: SyncGroupRequest, config: GroupConfig) -> Decision:
