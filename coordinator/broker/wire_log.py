@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ErrorCode
+from ..wire.schema import Request
 
 if TYPE_CHECKING:
     from ..event_log import EventLog
@@ -79,6 +80,10 @@ def _places(message: object) -> dict[str, Any]:
     member = getattr(message, "member_id", None)
     if member:
         places["member"] = member
+    for field in ("groups", "members") if isinstance(message, Request) else ():  # of one group, of one that leaves
+        items = getattr(message, field, None)
+        if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], str):
+            places |= _places(items[0])
     return places
 
 

@@ -1,0 +1,86 @@
+"""`coordinator explain run.jsonl`: each group's timeline, and why each of its rebalances happened.
+
+Text for people, `--format json` for programs. Something that is no log, a group or a generation that is not in it: what,
+where, what would be right; status 2.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentTypeError, Namespace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from . import Subparsers, UsageError
+
+if TYPE_CHECKING:
+    from coordinator.event_log.timeline import Timeline
+    from coordinator.event_log.views import GroupView
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `explain`."""
+    parser = subparsers.add_parser(
+        "explain", help="tell from an event log why each rebalance happened", description=__doc__.partition("\n\n")[2].strip(),
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("log", metavar="LOG", help="the log, as written by `coordinator serve --log LOG`; - reads standard input")
+    parser.add_argument("--group", metavar="GROUP", help="this group only")
+    parser.add_argument("--generation", type=_generation, metavar="N", help="this generation only")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people (default), json for programs")
+
+
+def _generation(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is no generation: give a number from 0 on")
+    return int(text)
+
+
+def run(args: Namespace) -> int:
+    """Explain; 0, or 2 for something that cannot be explained."""
+    from coordinator.event_log.explain import as_plain, as_text
+
+    timeline = _read(args.log)
+    groups = _groups(timeline, args.group, args.generation)
+    if args.format == "json":
+        print(json.dumps(as_plain(timeline, groups, args.generation), indent=2))
+    else:
+        for line in as_text(timeline, groups, args.generation):
+            print(line)
+        if not groups:
+            print("\nno group in this log: none of its clients joined one")
+    return 0
+
+
+def _read(path: str) -> Timeline:
+    from coordinator.event_log.explain import timeline_of
+    from coordinator.event_log.reader import LogError, read, read_lines
+
+    try:
+        return timeline_of(read_lines(sys.stdin, "standard input") if path == "-" else read(path))
+    except LogError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}; write one with `coordinator serve --log {path}`") from None
+
+
+def _groups(timeline: Timeline, group: str | None, generation: int | None) -> list[GroupView]:
+    """The groups that were asked for. Raises UsageError if there is nothing of the kind."""
+    groups = list(timeline.groups.values())
+    if group is not None:
+        if group not in timeline.groups:
+            near = get_close_matches(group, timeline.groups, 1)
+            hint = f"; did you mean {near[0]}?" if near else _those(list(timeline.groups))
+            raise UsageError(f"--group {group}: not in this log{hint}")
+        groups = [timeline.groups[group]]
+    if generation is not None:
+        groups = [view for view in groups if any(rebalance.generation == generation for rebalance in view.rebalances)]
+        if not groups:
+            highest = max((view.generation for view in timeline.groups.values()), default=0)
+            raise UsageError(f"--generation {generation}: no such generation in this log; its highest is {highest}")
+    return groups
+
+
+def _those(names: list[str]) -> str:
+    return f"; its groups are {', '.join(sorted(names)[:10])}" if names else "; it has no group at all"
