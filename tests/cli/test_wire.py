@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
+from coordinator.cli import main
 from tests.wire.samples import VECTORS
 
+Wire = Callable[[str, bytes], tuple[int, str, str]]
 
-def wire(command: str, text: bytes | str) -> subprocess.CompletedProcess[str]:
+
+def process(command: str, text: bytes | str) -> subprocess.CompletedProcess[str]:
     raw = text.encode() if isinstance(text, str) else text
     done = subprocess.run([sys.executable, "-m", "coordinator", "wire", command], input=raw, capture_output=True, timeout=60, check=False)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -23,16 +28,29 @@ def test_all_vectors(command: str, given: str, added: str) -> None:
     lines = [json.loads(line) for line in gzip.decompress(VECTORS.read_bytes()).splitlines()]
     bare = [{name: line[name] for name in line if name != added} for line in lines]
     assert all(given in line for line in bare)
-    done = wire(command, "\n".join(json.dumps(line) for line in bare))
+    done = process(command, "\n".join(json.dumps(line) for line in bare))
     assert (done.returncode, done.stderr) == (0, "")
     assert [json.loads(line) for line in done.stdout.splitlines()] == lines
 
 
-def test_api_or_key_is_enough_and_other_keys_pass_through() -> None:
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Wire:
+    """Run the command here: (exit status, standard output, standard error)."""
+
+    def run(command: str, raw: bytes) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        status = main(["wire", command])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def test_api_or_key_is_enough_and_other_keys_pass_through(wire: Wire) -> None:
     by_name = '{"api":"Heartbeat","dir":"response","version":4,"hex":"00000000001b00","note":{"at":1}}'
     by_key = '{"key":12,"dir":"response","version":0,"hex":"001b"}'
-    done = wire("decode", f"{by_name}\n\n{by_key}")
-    first, second = map(json.loads, done.stdout.splitlines())
+    status, out, _ = wire("decode", f"{by_name}\n\n{by_key}".encode())
+    assert status == 0
+    first, second = map(json.loads, out.splitlines())
     assert first["value"] == {"throttle_time_ms": 0, "error_code": 27}
     assert first["note"] == {"at": 1}
     assert second == {"key": 12, "dir": "response", "version": 0, "hex": "001b", "value": {"error_code": 27}}
@@ -77,14 +95,14 @@ BAD = [
 
 
 @pytest.mark.parametrize(("command", "line", "said"), BAD, ids=[said for _, _, said in BAD])
-def test_a_bad_line_is_named_and_nothing_before_it_is_lost(command: str, line: bytes | str, said: str) -> None:
+def test_a_bad_line_is_named_and_nothing_before_it_is_lost(wire: Wire, command: str, line: bytes | str, said: str) -> None:
     raw = line.encode() if isinstance(line, str) else line
-    done = wire(command, GOOD.encode() + b"\n" + raw + b"\n" + GOOD.encode())
-    assert done.returncode == 2
-    assert done.stdout.splitlines() == [GOOD]
-    assert done.stderr.startswith("coordinator wire: line 2: ")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1, "one line, no traceback"
+    status, out, err = wire(command, GOOD.encode() + b"\n" + raw + b"\n" + GOOD.encode())
+    assert status == 2
+    assert out.splitlines() == [GOOD]
+    assert err.startswith("coordinator wire: line 2: ")
+    assert said in err
+    assert len(err.splitlines()) == 1, "one line, no traceback"
 
 
 @pytest.mark.parametrize("arguments", [["wire"], ["wire", "translate"], ["wire", "decode", "--fast"]])
