@@ -17,13 +17,16 @@ __all__ = ["BROKER_SYNONYMS", "BrokerConfigs", "ConfigError", "ConfigInForce", "
 
 # What the emulator acts on. All others are stored and shown, and change nothing.
 HONOURED = frozenset({
-    "auto.create.topics.enable", "connections.max.idle.ms", "default.replication.factor", "delete.topic.enable", "fetch.max.bytes",
-    "group.coordinator.rebalance.protocols", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms",
-    "group.max.size", "group.min.session.timeout.ms", "log.message.timestamp.after.max.ms", "log.message.timestamp.before.max.ms",
-    "log.message.timestamp.type", "max.incremental.fetch.session.cache.slots", "max.request.partition.size.limit", "message.max.bytes",
+    "auto.create.topics.enable", "default.replication.factor", "delete.topic.enable", "fetch.max.bytes", "group.initial.rebalance.delay.ms",
+    "group.max.session.timeout.ms", "group.max.size", "group.min.session.timeout.ms", "log.cleanup.policy",
+    "log.message.timestamp.after.max.ms", "log.message.timestamp.before.max.ms", "log.message.timestamp.type", "log.segment.bytes",
+    "max.incremental.fetch.session.cache.slots", "max.request.partition.size.limit", "message.max.bytes", "min.insync.replicas",
     "num.partitions", "offset.metadata.max.bytes", "offsets.retention.check.interval.ms", "offsets.retention.minutes",
-    "offsets.topic.num.partitions", "offsets.topic.replication.factor", "producer.id.expiration.ms", "socket.request.max.bytes",
+    "offsets.topic.num.partitions", "producer.id.expiration.ms", "socket.request.max.bytes",
 })  # fmt: skip
+
+# Settings of the group coordinator that have nothing to act on here: writes take no time, and only classic groups are served.
+IDLE = frozenset({"group.coordinator.append.linger.ms", "group.coordinator.rebalance.protocols", "offsets.commit.timeout.ms"})
 
 # The server decides these from its own options (and tells them with `publish`).
 DECIDED_ELSEWHERE = frozenset({
@@ -174,10 +177,10 @@ class BrokerConfigs:
         self._changed()
 
     def in_force(self) -> list[ConfigInForce]:
-        """What is worth printing at start: all that is honoured, and all else that was given; by name."""
+        """What is worth printing at start: what is honoured, the rest of the group coordinator's, what else was given; by name."""
         given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
         lines = []
-        for name in sorted(HONOURED | given):
+        for name in sorted(HONOURED | IDLE | given):
             shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
             lines.append(ConfigInForce(name, shown, self.text(name)[1], name in HONOURED))
         return lines
