@@ -52,7 +52,8 @@ def sync(member: str, assigned: list[str], generation: int = 2) -> SyncGroupRequ
 class TestFrames:
     def test_bytes_one_at_a_time(self) -> None:
         client = Desk().client()
-        data = client.frame(ApiVersionsRequest(client_software_name="x", client_software_version="1"), 4) + client.frame(ListGroupsRequest(), 5)
+        hello = ApiVersionsRequest(client_software_name="x", client_software_version="1")
+        data = client.frame(hello, 4) + client.frame(ListGroupsRequest(), 5)
         for byte in data[:-1]:
             client.feed(bytes((byte,)))
         assert len(client.asked) == 2
@@ -140,7 +141,7 @@ class TestParking:
     def test_shutdown_answers_parked_joins_and_syncs_with_16(self) -> None:
         """ERR-6, ENT-5: 16 for what is parked, 15 for what comes after."""
         desk = Desk()
-        a, first, b, second = two_members(desk)
+        a, first, _, _ = two_members(desk)
         c = desk.client()
         c.send(join("g", new_member(c)), 9)
         desk.broker.shut_down(desk.now)

@@ -45,7 +45,9 @@ def client(desk: Desk) -> Client:
     return desk.client()
 
 
-def commit(client: Client, version: int, *topics: tuple[str | bytes, list[int]], group: str = "g", generation: int = -1, member: str = "") -> OffsetCommitResponse:
+def commit(
+    client: Client, version: int, *topics: tuple[str | bytes, list[int]], group: str = "g", generation: int = -1, member: str = ""
+) -> OffsetCommitResponse:
     answer = client.ask(
         OffsetCommitRequest(
             group_id=group, generation_id_or_member_epoch=generation, member_id=member,
@@ -134,13 +136,13 @@ class TestOffsetFetch:
         t1, t2 = (desk.broker.cluster.topics[name].id for name in ("t1", "t2"))
         commit(client, 10, (t1, [0, 1]), (t2, [1]))
         answer = self.fetch(
-            client, ("g", [(UNKNOWN_ID, [0]), (t1, [0, 9]), (ZERO_ID, [1]), (t2, [1])]), ("unknown", None), ("g", None), ("other", [(UNKNOWN_ID, [0])]),
-            ("g", [(UNKNOWN_ID, [0]), (UNKNOWN_ID, [])]),
+            client, ("g", [(UNKNOWN_ID, [0]), (t1, [0, 9]), (ZERO_ID, [1]), (t2, [1])]), ("unknown", None), ("g", None),
+            ("other", [(UNKNOWN_ID, [0])]), ("g", [(UNKNOWN_ID, [0]), (UNKNOWN_ID, [])]),
         )  # fmt: skip
         seen = [
             (
                 group.group_id, group.error_code,
-                {topic.topic_id: [(p.partition_index, p.committed_offset, p.error_code) for p in topic.partitions] for topic in group.topics},
+                {t.topic_id: [(p.partition_index, p.committed_offset, p.error_code) for p in t.partitions] for t in group.topics},
             )
             for group in answer.groups
         ]  # fmt: skip
@@ -219,7 +221,7 @@ class TestFindCoordinator:
     def test_batch(self, client: Client, version: int) -> None:
         """KIP-699, FC-4: doubled keys are answered twice, no keys with no rows."""
         answer = self.find(client, version, 0, "g", "h", "g")
-        assert answer.coordinators == [Coordinator(key=key, node_id=1, host="127.0.0.1", port=9092, error_message="") for key in ("g", "h", "g")]
+        assert answer.coordinators == [Coordinator(key=key, node_id=1, host="127.0.0.1", port=9092) for key in ("g", "h", "g")]
         assert self.find(client, version).coordinators == []
 
     @pytest.mark.parametrize(("version", "message"), [(1, MALFORMED), (3, MALFORMED), (4, ""), (5, "")])
