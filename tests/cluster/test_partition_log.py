@@ -129,8 +129,11 @@ def test_timestamp_bounds() -> None:
     refusal = refused(at(NOW, NOW + 3_600_001))
     assert refusal.error == ErrorCode.INVALID_TIMESTAMP
     assert refusal.message == "One or more records have been rejected due to invalid timestamp"
-    assert refusal.records == ((1, f"Timestamp {NOW + 3_600_001} of message with offset 1 is out of range. The timestamp should be "
-                                   f"within [{NOW - (1 << 63) + 1}, {NOW + 3_600_000}]"),)
+    (error,) = refusal.records
+    assert error.at == 1
+    assert error.message == (
+        f"Timestamp {NOW + 3_600_001} of message with offset 1 is out of range. "
+        f"The timestamp should be within [{NOW - (1 << 63) + 1}, {NOW + 3_600_000}]")
     bounded = LogConfig(timestamp_before_max_ms=1_000)
     put(PartitionLog(), at(NOW - 1_000), bounded)
     assert refused(at(NOW, NOW - 1_001), bounded).records[0].at == 1

@@ -160,8 +160,8 @@ def test_records_round_trip() -> None:
 
 
 @pytest.mark.parametrize("payload", [
-    PAYLOAD[:-1], PAYLOAD + b"\0", b"\0" + PAYLOAD, b"\1" + PAYLOAD[1:], bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:], PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:],
-    b"\xff" * 12,
+    PAYLOAD[:-1], PAYLOAD + b"\0", b"\0" + PAYLOAD, b"\1" + PAYLOAD[1:], bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:],
+    PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:], b"\xff" * 12,
 ])
 def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
     with pytest.raises(BatchRefused) as refusal:
