@@ -1,7 +1,8 @@
 """Mutated frames against the wire: `python -m tests.fuzz --count 1000000 --seed 7`.
 
 Whatever the bytes, decoding ends in a message or in `WireError`; a message that was decoded encodes, and what it encodes
-to decodes to the same bytes again. A case is drawn from seed and number alone: a failure prints the command that repeats it.
+to decodes to the same bytes again. Every fourth frame goes through a whole broker (`tests.fuzz_door`). Cases are drawn
+from seed and number: a failure prints the command that repeats it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from coordinator.wire.framing import parse_request_header, request_header
 from coordinator.wire.messages import API_KEYS
 from coordinator.wire.primitives import WireError
 from coordinator.wire.schema import Message
-from tests.wire.samples import Vector, vectors
+from tests.fuzz_door import BLOCK, Door, frame_of, request_bytes
+from tests.wire.samples import SERVED, Vector, vectors
 
 EXTREMES = (b"\x00", b"\x7f", b"\x80", b"\xff", b"\xff" * 4, b"\x7f\xff\xff\xff", b"\x80\0\0\0", b"\x7f\xff", b"\xff\xff\xff\xff\x07")
+
+
+DOOR_EVERY = 4
+"""One case in so many goes through a whole broker."""
 
 
 class Outcome(NamedTuple):
@@ -97,16 +103,39 @@ def case(seed: int, number: int, samples: list[Vector]) -> bool:
     return decode_anything(sample.message, sample.version, mutate(sample.body, random))
 
 
+def at_the_door(seed: int, number: int, door: Door, requests: list[Vector]) -> bool:
+    """One frame to a broker: as it is, its content mutated, or its size too. Was its connection kept?"""
+    random = Random(f"{seed}/{number}/door")
+    data = request_bytes(random, requests)
+    match random.randrange(8):
+        case 0 | 1 | 2:
+            sent = frame_of(data)
+        case 3:
+            sent = mutate(frame_of(data), random)
+        case _:
+            sent = frame_of(mutate(data, random))
+    return door.receive(sent).closed is None
+
+
 def run(count: int, seed: int, first: int = 0) -> Outcome:
     """All cases from `first` on. Raises what a case raises, after naming the case."""
     samples = [vector for vector in vectors() if 0 < len(vector.body) < 2000]
+    requests = [vector for vector in samples if vector.message.api_key in SERVED and vector.line["dir"] == "request"]
     tally: Counter[bool] = Counter()
+    door = Door()
     for number in range(first, first + count):
         try:
-            tally[case(seed, number, samples)] += 1
+            if number % BLOCK == 0:
+                door.check()
+                door = Door()
+            at_door = number % DOOR_EVERY == 0
+            tally[at_the_door(seed, number, door, requests) if at_door else case(seed, number, samples)] += 1
         except BaseException:
-            print(f"case {number}; to repeat it: python -m tests.fuzz --seed {seed} --first {number} --count 1", file=sys.stderr)
+            start = max(number - number % BLOCK, first)
+            again = f"python -m tests.fuzz --seed {seed} --first {start} --count {number - start + 1}"
+            print(f"case {number}; to repeat it: {again}", file=sys.stderr)
             raise
+    door.check()
     return Outcome(tally[True], tally[False])
 
 
