@@ -177,10 +177,13 @@ class BrokerConfigs:
         self._changed()
 
     def in_force(self) -> list[ConfigInForce]:
-        """What is worth printing at start: what is honoured, the rest of the group coordinator's, what else was given; by name."""
+        """What is worth printing at start: what is honoured, the rest of the group coordinator's, what else was given; by name.
+
+        What the server decides by itself it can tell better.
+        """
         given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
         lines = []
-        for name in sorted(HONOURED | IDLE | given):
+        for name in sorted((HONOURED | IDLE | given) - DECIDED_ELSEWHERE):
             shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
             lines.append(ConfigInForce(name, shown, self.text(name)[1], name in HONOURED))
         return lines

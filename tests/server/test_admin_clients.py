@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
@@ -10,17 +11,24 @@ import aiokafka.admin
 import aiokafka.admin.config_resource
 import confluent_kafka
 import confluent_kafka.admin
-import kafka.admin
-import kafka.errors
 import pytest
 
 from coordinator.emulator import Emulator
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
+    import kafka.admin
+    import kafka.errors
 
 
 @pytest.fixture
 def emulator() -> Iterator[Emulator]:
     with Emulator() as running:
         yield running
+
+
+def retention_ms(emulator: Emulator) -> object:
+    return emulator.run(lambda: emulator.broker.cluster.topics["orders"].effective("retention.ms"))
 
 
 def test_kafka_python(emulator: Emulator) -> None:
@@ -32,9 +40,9 @@ def test_kafka_python(emulator: Emulator) -> None:
             admin.create_topics([kafka.admin.NewTopic("orders", 2, 1)])
         assert sorted(admin.list_topics()) == ["__consumer_offsets", "orders"]
         assert admin.describe_cluster()["brokers"][0]["broker_id"] == 1
-        assert emulator.broker.cluster.topics["orders"].effective("retention.ms") == 5
+        assert retention_ms(emulator) == 5
         admin.alter_configs([topic])
-        assert emulator.broker.cluster.topics["orders"].effective("retention.ms") == 77
+        assert retention_ms(emulator) == 77
         admin.create_partitions({"orders": kafka.admin.NewPartitions(4)})
         assert len(admin.describe_topics(["orders"])[0]["partitions"]) == 4
         admin.delete_topics(["orders"])
@@ -72,7 +80,8 @@ def only(futures: dict[Any, Future[Any]]) -> Any:
 def test_confluent_kafka(emulator: Emulator) -> None:
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": emulator.bootstrap_servers})
     names = confluent_kafka.TopicCollection(["orders"])
-    compact = confluent_kafka.admin.ConfigEntry("cleanup.policy", "compact", incremental_operation=confluent_kafka.admin.AlterConfigOpType.APPEND)
+    append = confluent_kafka.admin.AlterConfigOpType.APPEND
+    compact = confluent_kafka.admin.ConfigEntry("cleanup.policy", "compact", incremental_operation=append)
     topic = confluent_kafka.admin.ConfigResource(confluent_kafka.admin.ResourceType.TOPIC, "orders", incremental_configs=[compact])
     only(admin.create_topics([confluent_kafka.admin.NewTopic("orders", 2, 1)]))
     with pytest.raises(confluent_kafka.KafkaException) as refused:
@@ -85,4 +94,4 @@ def test_confluent_kafka(emulator: Emulator) -> None:
     only(admin.create_partitions([confluent_kafka.admin.NewPartitions("orders", 4)]))
     assert len(only(admin.describe_topics(names)).partitions) == 4
     only(admin.delete_topics(["orders"]))
-    assert sorted(emulator.broker.cluster.topics) == ["__consumer_offsets"]
+    assert sorted(emulator.run(lambda: list(emulator.broker.cluster.topics))) == ["__consumer_offsets"]
