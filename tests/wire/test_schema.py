@@ -15,7 +15,7 @@ from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatRespo
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.metadata import MetadataRequest
-from coordinator.wire.primitives import WireError
+from coordinator.wire.primitives import WireError, uvarint
 from tests.wire.samples import message_types
 
 
@@ -205,3 +205,29 @@ def structs(cls: schema.StructType) -> list[schema.StructType]:
         if isinstance(field.elem, schema.StructType):
             found += structs(field.elem)
     return found
+
+
+@pytest.mark.parametrize("size", [4, 99, 1, 0])
+def test_a_known_tag_is_read_in_place_whatever_size_it_claims(size: int) -> None:
+    """A 4.3.1 broker serves all of these."""
+    body = FetchRequest().encode(12)[:-1] + bytes([1, 0, size]) + b"\x04abc"
+    assert FetchRequest.decode(12, body).cluster_id == "abc"
+
+
+def test_odd_tags_and_counts_that_a_4_3_1_broker_serves() -> None:
+    """Unordered and doubled tags; numbers that only fit 32 bits unsigned; negative counts, which mean none or null."""
+    head = HeartbeatRequest(group_id="g").encode(4)[:-1]
+    for tail in ("03" "0900" "050161" "090162", "01" "ffffffff0f" "00", "ffffffff0f"):
+        assert HeartbeatRequest.decode(4, head + bytes.fromhex(tail)).group_id == "g"
+    assert MetadataRequest.decode(9, bytes.fromhex("ffffffff0f 000000 00")).topics is None
+    assert MetadataRequest.decode(1, bytes.fromhex("fffffffe")).topics is None
+    assert MetadataRequest.decode(9, bytes.fromhex("02 868000") + b"topic" + bytes(5)).topics[0].name == "topic"  # type: ignore[index]
+    assert MetadataRequest.decode(4, bytes.fromhex("00000000 07")).allow_auto_topic_creation is True
+
+
+def test_what_a_4_3_1_broker_closes_on() -> None:
+    """A length of six bytes, and a compact string longer than a plain one could be."""
+    with pytest.raises(WireError, match="more than five bytes"):
+        MetadataRequest.decode(9, bytes.fromhex("02 868080808000") + b"topic" + bytes(5))
+    with pytest.raises(WireError, match="40000 bytes"):
+        HeartbeatRequest.decode(4, uvarint(40_001) + b"x" * 40_000 + bytes(20))
