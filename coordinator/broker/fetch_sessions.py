@@ -92,8 +92,7 @@ class FetchSessions:
         """What the request fetches, after its session (if any) took in what it changes; or why it is refused: 70, 71, 106."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
-            wanted = {key: SessionPartition(partition, None) for key, partition in _asked(request, version)}
-            return Fetch(wanted, full=request.session_epoch == INITIAL_EPOCH)
+            return _once(request, version)._replace(full=request.session_epoch == INITIAL_EPOCH)
         session = self._sessions.get(request.session_id)
         if session is None:
             return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
@@ -112,7 +111,7 @@ class FetchSessions:
                 session.partitions.pop((topic.topic_id if session.topic_ids else topic.topic, index), None)
         if not session.partitions:
             del self._sessions[session.session_id]
-            return Fetch({})
+            return _once(request, version)
         session.epoch = _next_epoch(session.epoch)
         self._touch(session, now)
         return Fetch(session.partitions, session, epoch=session.epoch)
@@ -155,6 +154,11 @@ def _asked(request: FetchRequest, version: int) -> Iterator[tuple[Key, FetchPart
         name: str | bytes = topic.topic_id if version >= TOPIC_IDS_SINCE else topic.topic
         for partition in topic.partitions:
             yield (name, partition.partition), partition
+
+
+def _once(request: FetchRequest, version: int) -> Fetch:
+    """What the request itself names, without a session."""
+    return Fetch({key: SessionPartition(partition, None) for key, partition in _asked(request, version)})
 
 
 def _next_epoch(epoch: int) -> int:

@@ -37,9 +37,15 @@ def test_every_version_reads(desk: DataDesk, version: int) -> None:
 
 
 def test_read_committed_gets_an_empty_list_of_aborted_transactions(desk: DataDesk) -> None:
-    (partition,) = partitions_of(desk.fetch(fetch_request(wanted(), isolation=1)))
-    assert partition.aborted_transactions == []
-    assert len(partition.records or b"") == 3 * SIZE
+    """Null only where nothing was looked at: a batch that did not fit, a diverging epoch, an error."""
+    first, second, third, fourth = partitions_of(
+        desk.fetch(fetch_request(wanted(0), wanted(1), wanted(2, 2), wanted(9), isolation=1, max_bytes=840)))
+    assert (first.aborted_transactions, len(first.records or b"")) == ([], 837)
+    assert (second.aborted_transactions, second.records) == (None, b"")
+    assert (third.aborted_transactions, third.records) == ([], b"")
+    assert fourth.aborted_transactions == []
+    (diverging,) = partitions_of(desk.fetch(fetch_request(wanted(0, 9, last_epoch=0), isolation=1)))
+    assert diverging.aborted_transactions is None
 
 
 def test_an_isolation_level_that_does_not_exist(desk: DataDesk) -> None:

@@ -101,6 +101,12 @@ def test_a_full_fetch_ends_the_session_it_names(desk: DataDesk, epoch: int) -> N
     assert session.ask(epoch=1).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
+def test_a_session_that_forgets_all_answers_once_more_without_a_session(desk: DataDesk) -> None:
+    session = Session(desk, wanted(0))
+    last = session.ask(wanted(0), wanted(1, 1), forget=(0, 1))
+    assert (last.session_id, sizes(last)) == (0, [(0, 0, 837), (1, 0, 279)])
+
+
 def test_a_session_of_nothing_yet(desk: DataDesk) -> None:
     session = Session(desk)
     assert session.id > 0

@@ -88,8 +88,9 @@ class Operation:
         self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
 
     def _name_topics(self) -> None:
-        """Part what can be read from what is unknown: 100 for an id, 3 for a name, or for the name an id once had."""
+        """Part what can be read from what is unknown: 100 for an id, then 3 for a name, or for the name an id once had."""
         cluster = self._broker.cluster
+        unknown_names: list[tuple[Key, SessionPartition, PartitionData]] = []
         for key, partition in self._fetch.wanted.items():
             name = key[0]
             if isinstance(name, bytes):
@@ -101,9 +102,10 @@ class Operation:
                     continue
                 name = partition.topic
             if cluster.partition(name, key[1]) is None:
-                self._unknown.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
+                unknown_names.append((key, partition, _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)))
             else:
                 self._asked.append((key, name, partition))
+        self._unknown += unknown_names
 
     # -- waiting -----------------------------------------------------------------------------------------------------
 
@@ -122,7 +124,9 @@ class Operation:
             found = self._broker.cluster.partition(topic, wanted.partition)
             if found is None or found.leader != self._broker.node_id:
                 return True
-            if not found.log.log_start_offset <= wanted.fetch_offset <= found.log.high_watermark:
+            if wanted.fetch_offset == found.log.high_watermark:
+                continue
+            if not found.log.log_start_offset <= wanted.fetch_offset < found.log.high_watermark:
                 return True
             size += min(found.log.bytes_from(wanted.fetch_offset), wanted.partition_max_bytes)
             if size >= self._min_bytes:
@@ -180,10 +184,13 @@ class Operation:
             return data
         data = PartitionData(
             partition_index=wanted.partition, high_watermark=log.high_watermark, last_stable_offset=log.last_stable_offset,
-            log_start_offset=log.log_start_offset, aborted_transactions=[] if self._request.isolation_level == READ_COMMITTED else None,
-            records=b"" if diverging else log.read(wanted.fetch_offset, limit, at_least_one=whole))
+            log_start_offset=log.log_start_offset, aborted_transactions=None, records=b"")
         if diverging is not None:
             data.diverging_epoch = diverging
+            return data
+        data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole)
+        if self._request.isolation_level == READ_COMMITTED and (data.records or not limit or wanted.fetch_offset == log.log_end_offset):
+            data.aborted_transactions = []  # stays null where the first batch was found too large, as Kafka's does
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
