@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ErrorCode
 from .views import Change, Note, Rebalance
 from .words import counted, duration, instant, listed, partitions, printable
 
@@ -105,7 +106,14 @@ def _last_sign(change: Change) -> str:
 
 
 def _rejected(rebalance: Rebalance, trigger: Change) -> str:
-    return f"the assignment that leader {trigger.members[0]} sent could not be stored (error {trigger.line['error']})"
+    return f"the assignment that leader {trigger.members[0]} sent could not be stored ({_error(trigger.line['error'])})"
+
+
+def _error(code: int) -> str:
+    return ErrorCode(code).name if code in _CODES else f"error {code}"
+
+
+_CODES = frozenset(map(int, ErrorCode))
 
 
 def _loaded(rebalance: Rebalance, trigger: Change) -> str:
@@ -130,21 +138,25 @@ def _course(rebalance: Rebalance) -> list[str]:
     if rebalance.delay_ms:
         clauses.append(f"first members were waited for {duration(rebalance.delay_ms)} or longer (group.initial.rebalance.delay.ms)")
     changes = rebalance.changes
-    rejoined = [change for change in changes if change.kind == "MemberRejoined"]
+    joined = _unique(changes, "MemberJoined")
+    rejoined = [name for name in _unique(changes, "MemberRejoined") if name not in joined]
     if rejoined:
-        took = duration(rejoined[-1].at_ms - rebalance.started_ms)
-        clauses.append(f"{counted('member', _unique(rejoined))} rejoined within {took}")
-    joined = [change for change in changes if change.kind == "MemberJoined"]
+        last_ms = max(change.at_ms for change in changes if change.kind == "MemberRejoined" and change.members[0] in rejoined)
+        clauses.append(f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}")
     if joined:
-        clauses.append(f"{counted('member', _unique(joined))} joined meanwhile")
+        clauses.append(f"{counted('member', joined)} joined meanwhile")
     clauses += [_replacement(change) for change in changes if change.kind == "MemberReplaced"]
     clauses += [_meanwhile(change) for change in _gathered([change for change in changes if change.kind == "MemberRemoved"])]
     clauses += [f"{change.members[0]} leads now, because the leader did not rejoin" for change in changes if change.kind == "LeaderElected"]
     return clauses
 
 
-def _unique(changes: list[Change]) -> list[str]:
-    return list(dict.fromkeys(name for change in changes for name in change.members))
+def _unique(changes: list[Change], kind: str) -> list[str]:
+    return list(dict.fromkeys(name for change in changes if change.kind == kind for name in change.members))
+
+
+def _within(took_ms: int) -> str:
+    return f"within {duration(took_ms)}" if took_ms else "at once"
 
 
 def _replacement(change: Change) -> str:

@@ -1,0 +1,74 @@
+"""Group events as plain dictionaries and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator.event_log.codec import CodecError, from_plain, shapes, to_plain
+from coordinator.groups import events as ev
+
+EVENTS = get_args(ev.Event)
+
+
+@pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
+def test_every_event_comes_back_exactly(kind: type) -> None:
+    @settings(max_examples=25, deadline=None, database=None)
+    @given(st.from_type(kind))
+    def check(event: Any) -> None:
+        line = json.loads(json.dumps({"type": kind.__name__, **to_plain(event)}))
+        again = from_plain(line)
+        assert again == event
+        assert type(again) is type(event)
+
+    check()
+
+
+def test_durable_are_the_events_that_kafka_writes() -> None:
+    """PST-1"""
+    assert {shape.type for shape in shapes().values() if shape.durable} == ev.DURABLE
+
+
+def test_places_move_to_the_envelope_and_bytes_are_hex() -> None:
+    event = ev.MemberRejoined("m", 1, 2, (("range", b"\x01\xff"),), True)
+    assert to_plain(event) == {
+        "member": "m", "session_timeout_ms": 1, "rebalance_timeout_ms": 2, "protocols": [{"name": "range", "metadata": "01ff"}],
+        "changed": True,
+    }  # fmt: skip
+    assert "member" not in to_plain(ev.OffsetsCommitted("", ()))
+
+
+def test_fields_of_a_later_version_are_passed_over_and_missing_defaults_are_filled_in() -> None:
+    line = {"type": "MemberRemoved", "member": "m", "reason": "left", "leader": None, "shoe_size": 44}
+    assert from_plain(line) == ev.MemberRemoved("m", "left", None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ({"type": "MemberFlewAway"}, "unknown group event 'MemberFlewAway'"),
+        ({"type": "LeaderElected", "member": 3}, 'LeaderElected: "member": 3 is not a string'),
+        ({"type": "MemberSynced", "member": "m", "parked": 1}, '"parked": 1 is not true or false'),
+        ({"type": "MemberSynced", "member": "m"}, '"parked" is missing'),
+        ({"type": "OffsetsRemoved", "reason": "", "partitions": 7}, '"partitions": 7 is no array'),
+        ({"type": "OffsetsRemoved", "reason": "", "partitions": [["t", 1]]}, "is no object with"),
+        ({"type": "OffsetsCommitted", "offsets": ["x"]}, "CommittedOffset: 'x' is no object"),
+        (
+            {"type": "OffsetsCommitted", "offsets": [{"topic": "t", "partition": True}]},
+            '"offsets": CommittedOffset: "partition": True is not an integer',
+        ),
+        (
+            {"type": "MemberRejoined", "member": "m", "session_timeout_ms": 1, "rebalance_timeout_ms": 1,
+             "protocols": [{"name": "range", "metadata": "0g"}], "changed": False},
+            "'0g' is not a string of hex digits",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_event_is_refused_with_its_place(line: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(CodecError) as refused:
+        from_plain(line)
+    assert complaint in str(refused.value)
