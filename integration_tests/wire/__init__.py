@@ -1,0 +1,1 @@
+"""Scenarios told in raw protocol messages, played against any Kafka address, and the transcripts they leave."""

@@ -1,0 +1,302 @@
+"""Plays a scenario against an address and keeps a normalised transcript.
+
+A scenario is a function that is given a `Session`. Every message sent and got, every silence and every closing becomes
+one step. What differs from one run or broker to the next without meaning anything (minted ids, wall-clock times,
+addresses) is replaced by a name that stands for the same thing all through the transcript. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import base64
+import random
+import re
+import string
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from integration_tests.wire import batches
+from integration_tests.wire.raw import PATIENCE_MS, Closed, Codec, Plain, RawConnection, Silent
+
+Step = dict[str, Any]
+
+NONCE_LENGTH = 6
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
+_ZERO_ID = "0" * 32
+
+
+def new_nonce() -> str:
+    """A run's mark: put behind every name of a run, so that runs do not meet on a broker that lives on."""
+    return _mark(random.Random())
+
+
+def _mark(dice: random.Random) -> str:
+    return "".join(dice.choice(string.ascii_lowercase) for _ in range(NONCE_LENGTH))
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A named story; `profile` says which broker configuration it wants, `slow` that it waits for real seconds."""
+
+    name: str
+    play: Callable[[Session], None]
+    profile: str = "plain"
+    slow: bool = False
+
+
+@dataclass(slots=True)
+class Names:
+    """Stands names in for what brokers mint; the first of a kind seen is 1."""
+
+    nonce: str
+    known: dict[tuple[str, str], str] = field(default_factory=dict)
+    topic_ids: dict[str, str] = field(default_factory=dict)
+
+    def of(self, kind: str, value: object) -> str:
+        """The name of `value`, the same for the same value."""
+        key = (kind, str(value))
+        if key not in self.known:
+            self.known[key] = f"{kind}{1 + sum(k == kind for k, _ in self.known)}"
+        return self.known[key]
+
+    def text(self, value: str) -> str:
+        """A string without the run's mark, with minted ids named."""
+        value = value.replace(("-" + self.nonce).encode().hex(), "")  # names inside opaque bytes
+        value = _UUID.sub(lambda found: "<" + self.of("id", found.group()) + ">", value.replace("-" + self.nonce, ""))
+        value = _WINDOW.sub("within [...]", value)
+        for base64_id, name in self.topic_ids.items():
+            value = value.replace(base64_id, name)
+        return value
+
+    def topic_id(self, value: str) -> str:
+        """A topic id by name; the zero id stays itself."""
+        if value == _ZERO_ID:
+            return "zero"
+        if value in _ODD_IDS:
+            return value
+        name = self.of("T", value)
+        self.topic_ids[base64.urlsafe_b64encode(bytes.fromhex(value)).decode().rstrip("=")] = name
+        return name
+
+    def value(self, name: str, value: Any) -> Any:
+        """A field's value, as it goes into the transcript."""
+        if isinstance(value, dict):
+            return {k: self._placed(value, k, v) for k, v in value.items()}
+        if isinstance(value, list):
+            if name == "members" and all(isinstance(v, dict) and "member_id" in v and "error_code" not in v for v in value):
+                value = sorted(value, key=lambda v: str(v["member_id"]))  # hash order of random ids; client ids come first in them
+            return [self.value(name, v) for v in value]
+        if name in _BY_NAME and value is not None:
+            return _BY_NAME[name](self, value)
+        return self.text(value) if isinstance(value, str) else value
+
+    def _placed(self, struct: Plain, name: str, value: Any) -> Any:
+        if name in ("host", "port") and "port" in struct and value not in ("", -1):
+            return name.upper()
+        return self.value(name, value)
+
+
+_ODD_IDS = {"1".rjust(32, "0"), "f" * 32, "ab" * 16}
+"""Topic ids that scenarios make up; they stay as they are."""
+
+_BY_NAME: dict[str, Callable[[Names, Any], Any]] = {
+    "topic_id": lambda names, value: names.topic_id(value),
+    "cluster_id": lambda _, __: "CLUSTER",
+    "finalized_features_epoch": lambda _, __: "EPOCH",
+    "log_append_time_ms": lambda _, value: "now" if value > 0 else value,
+    "session_id": lambda names, value: names.of("S", value) if value not in (0, 12345) else value,
+    "producer_id": lambda names, value: names.of("P", value) if value >= 0 and value != 987654321 else value,
+    "records": lambda names, value: [{**b, **({"producer_id": names.value("producer_id", b["producer_id"])} if "producer_id" in b else {})}
+                                     for b in batches.read(value) or []] if isinstance(value, str) else value,
+}
+
+
+class Stop(Exception):
+    """The scenario cannot go on: the answer it needs did not come. What happened is the transcript's last step."""
+
+
+class Link:
+    """One named connection of a session; every call leaves a step."""
+
+    def __init__(self, session: Session, name: str, client_id: str | None) -> None:
+        self.name = name
+        self.session = session
+        self.connection = RawConnection(session.address, session.codec, client_id)
+
+    def ask(self, api: str, version: int, /, *, only: str = "", shuffled: str = "", brief: bool = False, **fields: Any) -> Plain:
+        """Send and await the answer; the options are those of `expect`."""
+        self.send(api, version, **fields)
+        return self.expect(only=only, shuffled=shuffled, brief=brief)
+
+    def ask_quietly(self, api: str, version: int, /, **fields: Any) -> Plain:
+        """Send and await an answer that leaves no step (to set the stage, or to wait for something)."""
+        self.connection.send(api, version, fields)
+        return self._received()[1]
+
+    def send(self, api: str, version: int, /, **fields: Any) -> None:
+        """Send and leave the request parked."""
+        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
+        self.connection.send(api, version, fields)
+
+    def send_unanswered(self, api: str, version: int, /, **fields: Any) -> None:
+        """Send a request that the protocol leaves unanswered (acks 0)."""
+        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
+        self.connection.send(api, version, fields)
+        self.connection.forget()
+
+    def send_body(self, api: str, version: int, body: bytes) -> None:
+        """Send a request whose body is bytes, right or wrong."""
+        self.session.note(self.name, sent=f"{api} v{version}", body=body.hex())
+        self.connection.send_body(api, version, body)
+
+    def send_bytes(self, data: bytes, label: str) -> None:
+        """Send bytes that are perhaps no frame at all."""
+        self.session.note(self.name, sent_bytes=label)
+        self.connection.send_bytes(data)
+
+    def expect(self, *, only: str = "", shuffled: str = "", brief: bool = False, timeout_ms: int = PATIENCE_MS) -> Plain:
+        """The answer to the oldest parked request.
+
+        `only` names a list of which the transcript keeps nothing but what this run named; `shuffled` a list whose order
+        is the broker's whim; `brief` shows of the configs inside list items no more than how many there are.
+        """
+        label, answer = self._received(timeout_ms)
+        shown = dict(answer)
+        if only:
+            shown[only] = sorted((x for x in answer[only] if self.session.nonce in str(x)), key=str)
+        if shuffled:
+            shown[shuffled] = _sorted(answer[shuffled])
+        if brief:
+            shown = {k: [_brief(x) for x in v] if isinstance(v, list) else v for k, v in shown.items()}
+        self.session.note(self.name, got=label, fields=self.session.names.value("", shown))
+        return answer
+
+    def _received(self, timeout_ms: int = PATIENCE_MS) -> tuple[str, Plain]:
+        try:
+            awaited, answer = self.connection.receive(timeout_ms)
+        except (Closed, Silent) as failure:
+            self.session.note(self.name, failed=type(failure).__name__.lower())
+            raise Stop from None
+        return f"{awaited.api} v{awaited.version}", answer
+
+    def silent(self, during_ms: int = 150) -> None:
+        """Nothing may come for so long."""
+        try:
+            self.connection.receive_frame(during_ms)
+        except Silent:
+            self.session.note(self.name, silent=True)
+        except Closed:
+            self.session.note(self.name, closed=True)
+            raise Stop from None
+        else:
+            self.session.note(self.name, silent=False)
+            raise Stop
+
+    def ends(self) -> None:
+        """The peer hangs up; or else, it is silent or answers."""
+        try:
+            frame = self.connection.receive_frame(5_000)
+        except Closed:
+            self.session.note(self.name, closed=True)
+        except Silent:
+            self.session.note(self.name, closed=False)
+        else:
+            self.session.note(self.name, closed=False, answered=len(frame) > 0)
+
+    def frame(self) -> None:
+        """The next frame, as bytes."""
+        try:
+            self.session.note(self.name, frame=self.connection.receive_frame(5_000).hex())
+        except (Closed, Silent) as failure:
+            self.session.note(self.name, failed=type(failure).__name__.lower())
+            raise Stop from None
+
+
+def _sorted(value: Any) -> Any:
+    """Lists of structs in the order of their texts, all the way down."""
+    if isinstance(value, dict):
+        return {k: _sorted(v) for k, v in value.items()}
+    if isinstance(value, list) and all(isinstance(v, dict) for v in value):
+        return sorted((_sorted(v) for v in value), key=str)
+    return value
+
+
+def _brief(item: Plain) -> Plain:
+    configs = item.get("configs")
+    return item | ({"configs": f"{len(configs)} of them"} if configs else {})
+
+
+class Session:
+    """What a scenario acts on: named connections to one address, names of its own, and the transcript."""
+
+    def __init__(self, address: str, codec: Codec, nonce: str) -> None:
+        self.address = address
+        self.codec = codec
+        self.nonce = nonce
+        self.names = Names(nonce)
+        self.steps: list[Step] = []
+        self._links: list[Link] = []
+        self._stage: Link | None = None
+
+    def name(self, label: str) -> str:
+        """A group, topic or other name that is this run's own; the transcript shows `label`."""
+        return f"{label}-{self.nonce}"
+
+    def connect(self, name: str = "a", client_id: str | None = "raw") -> Link:
+        """A new connection."""
+        link = Link(self, name, client_id)
+        self._links.append(link)
+        return link
+
+    def stage(self) -> Link:
+        """The connection on which props are set up; one for the whole scenario."""
+        if self._stage is None:
+            self._stage = self.connect("stage", "stage")
+        return self._stage
+
+    def note(self, who: str, **what: Any) -> None:
+        """Add a step."""
+        self.steps.append({"link": who, **what})
+
+    def say(self, label: str, value: Any) -> None:
+        """Put something that the scenario worked out into the transcript."""
+        self.steps.append({label: self.names.value("", value)})
+
+    def wait(self, duration_ms: int) -> None:
+        """Let real time pass: for what has no message to wait for."""
+        time.sleep(duration_ms / 1000)
+
+    def close(self) -> None:
+        """Hang up everything."""
+        for link in self._links:
+            link.connection.close()
+
+
+def await_coordinator(address: str, codec: Codec) -> None:
+    """Wait until the broker coordinates groups: a fresh Kafka makes the topic for that when first asked."""
+    for _ in range(600):
+        connection = RawConnection(address, codec)
+        connection.send("FindCoordinator", 4, {"coordinator_keys": ["any"], "key_type": 0})
+        connection.send("ListGroups", 4, {})
+        connection.send("DescribeGroups", 5, {"groups": [str(i) for i in range(200)]})
+        found, listed, described = (connection.receive()[1] for _ in range(3))
+        connection.close()
+        codes = [found["coordinators"][0]["error_code"], listed["error_code"], *(g["error_code"] for g in described["groups"])]
+        if not any(codes):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"{address} does not coordinate groups")
+
+
+def play(scenario: Scenario, address: str, codec: Codec, nonce: str) -> list[Step]:
+    """The transcript of one scenario. A scenario cut short ends with the step that says why."""
+    session = Session(address, codec, _mark(random.Random(nonce + scenario.name)))
+    try:
+        scenario.play(session)
+    except Stop:
+        pass
+    finally:
+        session.close()
+    return session.steps

@@ -1,0 +1,50 @@
+"""Which scenarios there are, and which broker configuration each profile asks for."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Final
+
+from integration_tests.wire.recorder import Scenario, Session
+
+Play = Callable[[Session], None]
+
+PROFILES: Final[dict[str, dict[str, str]]] = {
+    "plain": {"group.initial.rebalance.delay.ms": "0"},
+    "limits": {
+        "group.initial.rebalance.delay.ms": "400",
+        "group.max.size": "2",
+        "group.min.session.timeout.ms": "100",
+        "group.max.session.timeout.ms": "40000",
+        "auto.create.topics.enable": "false",
+        "num.partitions": "3",
+        "message.max.bytes": "2000",
+        "offset.metadata.max.bytes": "10",
+        "socket.request.max.bytes": "100000",
+        "offsets.topic.num.partitions": "7",
+    },
+}
+"""The settings that differ from Kafka's defaults, by profile."""
+
+_SCENARIOS: dict[str, Scenario] = {}
+
+
+def scenario(profile: str = "plain", *, slow: bool = False) -> Callable[[Play], Play]:
+    """Register a function as a scenario named after its module and itself."""
+
+    def register(play: Play) -> Play:
+        name = f"{play.__module__.rsplit('.', 1)[-1]}.{play.__name__}"
+        _SCENARIOS[name] = Scenario(name, play, profile, slow)
+        return play
+
+    return register
+
+
+def all_scenarios() -> dict[str, Scenario]:
+    """Every scenario by name."""
+    package = importlib.import_module("integration_tests.wire.scenarios")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"integration_tests.wire.scenarios.{module.name}")
+    return dict(_SCENARIOS)

@@ -1,0 +1,205 @@
+"""DescribeConfigs 1-4, AlterConfigs 0-2, IncrementalAlterConfigs 0-1: what is shown, what may change, in what words."""
+
+from __future__ import annotations
+
+from integration_tests.wire.batches import batch
+from integration_tests.wire.people import topic
+from integration_tests.wire.raw import Plain
+from integration_tests.wire.recorder import Link, Session
+from integration_tests.wire.registry import scenario
+from integration_tests.wire.scenarios.produce import produce
+
+TOPIC, BROKER, GROUP = 2, 4, 32
+SET, DELETE, APPEND, SUBTRACT = range(4)
+
+BROKER_CONFIGS = (
+    "auto.create.topics.enable", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms", "group.max.size",
+    "group.min.session.timeout.ms", "message.max.bytes", "num.partitions", "offset.metadata.max.bytes", "offsets.commit.timeout.ms",
+    "offsets.retention.check.interval.ms", "offsets.retention.minutes", "offsets.topic.num.partitions", "producer.id.expiration.ms",
+    "socket.request.max.bytes", "group.coordinator.append.linger.ms", "group.coordinator.rebalance.protocols",
+)  # fmt: skip
+
+
+def describe(link: Link, kind: int, name: str, *keys: str, version: int = 4, synonyms: bool = False, documentation: bool = False) -> Plain:
+    """DescribeConfigs of one resource; without keys, of all its configs. The transcript has them sorted by name."""
+    asked = {"resource_type": kind, "resource_name": name, "configuration_keys": list(keys) or None}
+    documented = {"include_documentation": documentation} if version >= 3 else {}
+    answer = link.ask_quietly("DescribeConfigs", version, resources=[asked], include_synonyms=synonyms, **documented)
+    found = answer["results"][0]
+    label = f"described v{version}"
+    link.session.say(label, found | {"configs": sorted(found["configs"], key=lambda c: str(c["name"]))})
+    return answer
+
+
+def alter(link: Link, kind: int, name: str, *changes: tuple[str, int, str | None], version: int = 1, validate_only: bool = False) -> Plain:
+    """IncrementalAlterConfigs of one resource."""
+    configs = [{"name": n, "config_operation": op, "value": v} for n, op, v in changes]
+    resource = {"resource_type": kind, "resource_name": name, "configs": configs}
+    return link.ask("IncrementalAlterConfigs", version, resources=[resource], validate_only=validate_only)
+
+
+def replace(link: Link, kind: int, name: str, version: int = 2, validate_only: bool = False, **configs: str | None) -> Plain:
+    """AlterConfigs of one resource: what is not named goes back to its default."""
+    entries = [{"name": n.replace("_", "."), "value": v} for n, v in configs.items()]
+    resource = {"resource_type": kind, "resource_name": name, "configs": entries}
+    return link.ask("AlterConfigs", version, resources=[resource], validate_only=validate_only)
+
+
+@scenario()
+def topic_configs_shown(s: Session) -> None:
+    """Versions 1-4, synonyms, documentation, sources; unknown keys are left out."""
+    a = s.connect()
+    name = topic(s, "t", cleanup_policy="compact", max_message_bytes="5000")
+    for version in (1, 2, 3, 4):
+        describe(a, TOPIC, name, "cleanup.policy", "max.message.bytes", "message.timestamp.type", "nope", version=version)
+        describe(a, TOPIC, name, "cleanup.policy", "max.message.bytes", "message.timestamp.type", version=version, synonyms=True)
+    describe(a, TOPIC, name, synonyms=True)
+    for kind, other in ((TOPIC, s.name("nope")), (TOPIC, ""), (TOPIC, "a b"), (BROKER, "7"), (BROKER, "x")):
+        describe(a, kind, other)
+    for kind in (0, 1, 3, 99):
+        describe(a, kind, "x")
+
+
+@scenario()
+def broker_configs_shown(s: Session) -> None:
+    """The broker's own: values, read-only or not, types, sources."""
+    a = s.connect()
+    for name in BROKER_CONFIGS:
+        describe(a, BROKER, "1", name, synonyms=True)
+    describe(a, BROKER, "", *BROKER_CONFIGS)
+
+
+@scenario()
+def several_resources_described(s: Session) -> None:
+    """Results come per resource; one failing does not stop the others."""
+    a = s.connect()
+    name = topic(s, "t")
+    keys = ["segment.ms"]
+    targets = ((TOPIC, s.name("nope")), (TOPIC, name), (BROKER, "9"))
+    resources = [{"resource_type": k, "resource_name": n, "configuration_keys": keys} for k, n in targets]
+    a.ask("DescribeConfigs", 4, shuffled="results", resources=resources)
+    a.ask("DescribeConfigs", 4, resources=[])
+
+
+@scenario()
+def topic_configs_changed(s: Session) -> None:
+    """Set, unset, append, subtract; felt by the next Produce; refused with 40, 42, 3, 17."""
+    a = s.connect()
+    name = topic(s, "t")
+    alter(a, TOPIC, name, ("max.message.bytes", SET, "100"))
+    describe(a, TOPIC, name, "max.message.bytes", synonyms=True)
+    produce(a, name, batch(b"x" * 100))
+    alter(a, TOPIC, name, ("max.message.bytes", DELETE, None))
+    describe(a, TOPIC, name, "max.message.bytes")
+    produce(a, name, batch(b"x" * 100))
+    alter(a, TOPIC, name, ("cleanup.policy", APPEND, "compact"))
+    describe(a, TOPIC, name, "cleanup.policy")
+    alter(a, TOPIC, name, ("cleanup.policy", APPEND, "compact"))
+    describe(a, TOPIC, name, "cleanup.policy")
+    alter(a, TOPIC, name, ("cleanup.policy", SUBTRACT, "delete"))
+    describe(a, TOPIC, name, "cleanup.policy")
+    alter(a, TOPIC, name, ("cleanup.policy", SUBTRACT, "nope"))
+    alter(a, TOPIC, name, ("segment.ms", SET, "70000"), validate_only=True)
+    describe(a, TOPIC, name, "segment.ms")
+    alter(a, TOPIC, name, version=0)
+    for change in (
+        ("nope", SET, "1"), ("nope", DELETE, None), ("segment.ms", SET, "abc"), ("segment.ms", SET, "0"), ("segment.ms", SET, None),
+        ("segment.ms", DELETE, None), ("segment.ms", APPEND, "1"), ("segment.ms", SUBTRACT, "1"), ("segment.ms", 9, "1"),
+        ("cleanup.policy", SET, "bad"), ("cleanup.policy", APPEND, "bad"), ("cleanup.policy", SET, ""),
+        ("message.timestamp.type", SET, "x"),
+        ("preallocate", SET, "x"), ("max.message.bytes", SET, "-1"), ("max.message.bytes", SET, "3000000000"),
+        ("compression.type", SET, "x"),
+        ("min.cleanable.dirty.ratio", SET, "2"), ("min.cleanable.dirty.ratio", SET, "x"), ("segment.ms", SET, " 80000 "),
+        ("retention.ms", SET, "-1"), ("retention.ms", SET, "-2"), ("retention.bytes", SET, "-2"), ("segment.bytes", SET, "1"),
+    ):  # fmt: skip
+        alter(a, TOPIC, name, change)
+    describe(a, TOPIC, name, "segment.ms", "cleanup.policy")
+    alter(a, TOPIC, name, ("segment.ms", SET, "1000"), ("segment.ms", SET, "2000"))
+    alter(a, TOPIC, name, ("segment.ms", SET, "1000"), ("nope", SET, "1"))
+    alter(a, TOPIC, s.name("nope"), ("segment.ms", SET, "1000"))
+    alter(a, TOPIC, "", ("segment.ms", SET, "1000"))
+    alter(a, TOPIC, "a b", ("segment.ms", SET, "1000"))
+
+
+@scenario()
+def several_resources_changed(s: Session) -> None:
+    """One failing does not stop the others; the same one twice is refused for both."""
+    a = s.connect()
+    name, other = topic(s, "t"), topic(s, "other")
+
+    def change(*targets: str, validate_only: bool = False) -> None:
+        change = [{"name": "segment.ms", "config_operation": SET, "value": "77000"}]
+        resources = [{"resource_type": TOPIC, "resource_name": n, "configs": change} for n in targets]
+        a.ask("IncrementalAlterConfigs", 1, shuffled="responses", resources=resources, validate_only=validate_only)
+
+    change(name, s.name("nope"), other)
+    describe(a, TOPIC, name, "segment.ms")
+    describe(a, TOPIC, other, "segment.ms")
+    change(name, name, other)
+    change()
+
+
+@scenario()
+def broker_configs_refused(s: Session) -> None:
+    """What Kafka cannot change while running: 42, for one broker and for all alike."""
+    a = s.connect()
+    fixed = [n for n in BROKER_CONFIGS if n not in ("message.max.bytes", "producer.id.expiration.ms")]
+    for name in fixed:
+        alter(a, BROKER, "1", (name, SET, "5"), validate_only=True)
+        alter(a, BROKER, "", (name, SET, "5"), validate_only=True)
+    alter(a, BROKER, "1", ("group.max.size", DELETE, None), validate_only=True)
+    alter(a, BROKER, "7", ("message.max.bytes", SET, "5"), validate_only=True)
+    alter(a, BROKER, "x", ("message.max.bytes", SET, "5"), validate_only=True)
+    for value in ("abc", "-1", None, ""):
+        alter(a, BROKER, "", ("message.max.bytes", SET, value), validate_only=True)
+        alter(a, BROKER, "1", ("message.max.bytes", SET, value), validate_only=True)
+    alter(a, BROKER, "1", ("some.unknown.thing", SET, "1"), validate_only=True)
+    replace(a, BROKER, "1", group_max_size="5", validate_only=True)
+    replace(a, BROKER, "7", message_max_bytes="5", validate_only=True)
+    for kind in (0, 1, 3, 99):
+        alter(a, kind, "x", ("a", SET, "1"))
+        replace(a, kind, "x", a="1")
+
+
+@scenario("limits")
+def broker_configs_changed(s: Session) -> None:
+    """message.max.bytes while running: per broker over cluster-wide over the file's; felt by Produce; taken back."""
+    a = s.connect()
+    name = topic(s, "t")
+
+    def look() -> None:
+        describe(a, BROKER, "1", "message.max.bytes", synonyms=True)
+        describe(a, TOPIC, name, "max.message.bytes", synonyms=True)
+        produce(a, name, batch(b"x" * 300))
+
+    look()
+    for where, value in (("", "100"), ("1", "1000")):
+        alter(a, BROKER, where, ("message.max.bytes", SET, value))
+        s.wait(300)
+        look()
+    alter(a, BROKER, "1", ("message.max.bytes", DELETE, None))
+    s.wait(300)
+    look()
+    alter(a, BROKER, "", ("message.max.bytes", DELETE, None))
+    s.wait(300)
+    look()
+
+
+@scenario()
+def replacing_topic_configs(s: Session) -> None:
+    """AlterConfigs 0-2: everything not named is unset."""
+    a = s.connect()
+    name = topic(s, "t")
+    for version in range(3):
+        replace(a, TOPIC, name, version, segment_ms="100000", retention_ms="5000")
+        replace(a, TOPIC, name, version, segment_ms="200000")
+        describe(a, TOPIC, name, "segment.ms", "retention.ms")
+    replace(a, TOPIC, name, validate_only=True)
+    replace(a, TOPIC, name, nope="1")
+    replace(a, TOPIC, name, segment_ms=None)
+    replace(a, TOPIC, name, segment_ms="abc")
+    describe(a, TOPIC, name, "segment.ms")
+    replace(a, TOPIC, name)
+    describe(a, TOPIC, name, "segment.ms")
+    replace(a, TOPIC, s.name("nope"), segment_ms="1000")
+    replace(a, TOPIC, "", segment_ms="1000")
