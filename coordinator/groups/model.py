@@ -7,6 +7,7 @@ and is kept by the coordinator, as are the session deadlines.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 from ..java_hash import capacity_for, java_hash, spread
@@ -200,8 +201,8 @@ class Group:
         return self.protocol_type == "consumer"
 
     def snapshot(self) -> dict[str, object]:
-        """The group's whole hard state as plain values: equal snapshots mean equal groups."""
-        values: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
+        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean equal groups."""
+        values: dict[str, object] = {name: copy(getattr(self, name)) for name in self.__slots__ if name != "members"}
         values["support"] = {name: n for name, n in self.support.items() if n}
         values["members"] = [m.snapshot() for m in self.members.in_java_order()]
         values["pending_sync"] = list(self.pending_sync)
