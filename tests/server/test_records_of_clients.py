@@ -136,7 +136,8 @@ def test_offsets_by_time_and_deleted_records(emulator: Emulator, codec: str) -> 
     """KIP-79 within a compressed batch; KIP-107; all batches hold ten records a second apart."""
     servers = emulator.bootstrap_servers
     now = int(time.time() * 1000) // 1000 * 1000
-    producer = confluent_kafka.Producer({"bootstrap.servers": servers, "compression.type": codec, "linger.ms": 1000, "batch.num.messages": 10})
+    producer = confluent_kafka.Producer(
+        {"bootstrap.servers": servers, "compression.type": codec, "linger.ms": 1000, "batch.num.messages": 10})
     for i in range(40):
         producer.produce("t", b"value %d" % i * 10, timestamp=now - 40_000 + i * 1000)
     assert producer.flush(20) == 0
