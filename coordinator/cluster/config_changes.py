@@ -1,7 +1,8 @@
 """Changing configurations at run time: which values come out, and what Kafka refuses with which code and words.
 
 Rules: a resource's change is checked as a whole and made as a whole, or not at all; with `validate_only` it is only checked.
-Brokers are checked by the broker's rules (mostly error 42), topics and groups by the controller's (mostly 40).
+Brokers are checked by the broker's rules (mostly error 42), topics and groups by the controller's (mostly 40), which looks first
+at the operations, then at the resource's name, then at the values, and last whether the topic exists.
 """
 
 from __future__ import annotations
@@ -80,19 +81,19 @@ def check_form(changes: Iterable[Change]) -> None:
 
 def alter_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
     """Change a topic's own values; `replace`: all others fall away (AlterConfigs). Raises ConfigRefused."""
+    topic = cluster.topics.get(name)
+    values = _apply_as_controller(topic.configs if topic and not replace else {}, changes, topic_configs.topic_defs())
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
     why = why_invalid(name)
     if why is not None:
         raise ConfigRefused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
-    topic = cluster.topics.get(name)
-    if topic is None:
-        raise ConfigRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
-    values = _apply_as_controller({} if replace else topic.configs, changes, topic_configs.topic_defs())
     try:
         topic_configs.validate(values)
     except ConfigException as refused:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
+    if topic is None:
+        raise ConfigRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     if not validate_only:
         cluster.set_topic_configs(name, values)
 
@@ -101,10 +102,10 @@ def alter_group(
     cluster: Cluster, configs: BrokerConfigs, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
 ) -> None:
     """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
-    if not name:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     own = cluster.group_configs.get(name, {})
     values = _apply_as_controller({} if replace else own, changes, group_configs.group_defs())
+    if not name:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     try:
         group_configs.validate(values, configs)
     except ConfigException as refused:
@@ -115,10 +116,10 @@ def alter_group(
 
 def alter_client_metrics(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
     """Change a client metrics subscription's values. Raises ConfigRefused."""
-    if not name:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     own = cluster.client_metrics.get(name, {})
     values = _apply_as_controller({} if replace else own, changes, {})  # the controller knows no types here: nothing is a list
+    if not name:
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     try:
         client_metrics.validate(values)
     except client_metrics.SubscriptionRefused as refused:
@@ -226,12 +227,12 @@ def _check_broker_names(values: Mapping[str, str], *, for_all: bool) -> None:
         "These security configs can be dynamically updated only per-listener using the listener prefix",
         (name for name in known if name in _BY_LISTENER),
     )
-    for name, text in values.items():
-        if name in known:
-            try:
-                known[name].parse(text)
-            except ConfigException as refused:
-                raise ConfigRefused(ErrorCode.INVALID_REQUEST, str(refused)) from None
+    rank = {name: place for place, name in enumerate(defs)}
+    for name in sorted(known, key=lambda name: rank[_base(name)]):  # of several bad values, the first as Kafka defines them
+        try:
+            known[name].parse(values[name])
+        except ConfigException as refused:
+            raise ConfigRefused(ErrorCode.INVALID_REQUEST, str(refused)) from None
     if for_all:
         _refuse(
             "Cannot update these configs at default cluster level, broker id must be specified",

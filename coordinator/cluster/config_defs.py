@@ -113,27 +113,27 @@ def show(value: ConfigValue) -> str | None:
 def _parse(of: ConfigDef, text: str | None) -> ConfigValue:
     if text is None:
         return None
-    text = text.strip()
+    trimmed = text.strip()
     match of.type:
         case ConfigType.BOOLEAN:
-            if text.lower() not in ("true", "false"):
+            if trimmed.lower() not in ("true", "false"):
                 raise ConfigException.invalid(of.name, text, "Expected value to be either true or false")
-            return text.lower() == "true"
+            return trimmed.lower() == "true"
         case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
             limit = 1 << _BITS[of.type]
-            if not _WHOLE.match(text) or len(text) > 20 or not -limit <= int(text) < limit:
+            if not _WHOLE.match(trimmed) or len(trimmed) > 20 or not -limit <= int(trimmed) < limit:
                 raise ConfigException.invalid(of.name, text, f"Not a number of type {of.type.name}")
-            return int(text)
+            return int(trimmed)
         case ConfigType.DOUBLE:
-            found = _FRACTION.match(text)
+            found = _FRACTION.match(trimmed)
             if not found:
                 raise ConfigException.invalid(of.name, text, "Not a number of type DOUBLE")
             return float(found.group(1))
         case ConfigType.LIST:
-            items = [item.strip() for item in text.split(",")] if text else []
+            items = [item.strip() for item in trimmed.split(",")] if trimmed else []
             return list(dict.fromkeys(items)) if of.allowed.startswith("[") else items  # doubles are dropped, not refused
         case _:
-            return text
+            return trimmed
 
 
 def _check(of: ConfigDef, value: ConfigValue) -> None:

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from .configs import BrokerConfigs
 
 TABLE = """
-consumer.assignment.interval.ms int 1000 0.. -
-consumer.heartbeat.interval.ms int 5000 1.. -
 consumer.session.timeout.ms int 45000 1.. -
-share.assignment.interval.ms int 1000 0.. -
-share.auto.offset.reset string latest - -
-share.delivery.count.limit int 5 2.. -
-share.heartbeat.interval.ms int 5000 1.. -
-share.isolation.level string read_uncommitted read_committed|read_uncommitted -
-share.partition.max.record.locks int 2000 100.. -
-share.record.lock.duration.ms int 30000 1000.. -
-share.renew.acknowledge.enable boolean true - -
+consumer.heartbeat.interval.ms int 5000 1.. -
+consumer.assignment.interval.ms int 1000 0.. -
 share.session.timeout.ms int 45000 1.. -
-streams.assignment.interval.ms int 1000 0.. -
-streams.heartbeat.interval.ms int 5000 1.. -
-streams.initial.rebalance.delay.ms int 3000 0.. -
-streams.num.standby.replicas int 0 0.. -
+share.heartbeat.interval.ms int 5000 1.. -
+share.record.lock.duration.ms int 30000 1000.. -
+share.delivery.count.limit int 5 2.. -
+share.partition.max.record.locks int 2000 100.. -
+share.auto.offset.reset string latest - -
+share.isolation.level string read_uncommitted read_committed|read_uncommitted -
+share.renew.acknowledge.enable boolean true - -
+share.assignment.interval.ms int 1000 0.. -
 streams.session.timeout.ms int 45000 1.. -
+streams.heartbeat.interval.ms int 5000 1.. -
+streams.num.standby.replicas int 0 0.. -
+streams.initial.rebalance.delay.ms int 3000 0.. -
+streams.assignment.interval.ms int 1000 0.. -
 """
 
 # Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above group.X.max.Y.
@@ -64,7 +64,7 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown group config name: {name}")
-    typed = {name: defs[name].parse(text) for name, text in values.items()}
+    typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
     _check_offset_reset(values.get("share.auto.offset.reset"))
     for name in _LOW_AND_HIGH:
         value = typed.get(name)

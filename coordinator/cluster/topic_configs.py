@@ -1,7 +1,8 @@
 """Topic configurations: the table, checking a topic's own values as Kafka's controller does, and the value in force.
 
 A topic's value stands before the broker's (`SYNONYMS`), and that before the default. The notation of the table is
-`config_defs.read_table`'s. Refuses to know topics and requests: it works on names and texts.
+`config_defs.read_table`'s, its order Kafka's: of several bad values the first in it is the one complained of.
+Refuses to know topics and requests: it works on names and texts.
 """
 
 from __future__ import annotations
@@ -16,39 +17,39 @@ if TYPE_CHECKING:
     from .configs import BrokerConfigs
 
 TABLE = """
-cleanup.policy list delete [compact|delete] -
-compression.gzip.level int -1 gzip -
-compression.lz4.level int 9 1..17 -
-compression.type string producer uncompressed|zstd|lz4|snappy|gzip|producer -
-compression.zstd.level int 3 -131072..22 -
-delete.retention.ms long 86400000 0.. -
-file.delete.delay.ms long 60000 0.. -
+segment.bytes int 1073741824 1048576.. -
+segment.ms long 604800000 1.. -
+segment.jitter.ms long 0 0.. -
+segment.index.bytes int 10485760 4.. -
 flush.messages long 9223372036854775807 1.. -
 flush.ms long 9223372036854775807 0.. -
-follower.replication.throttled.replicas list '' throttled -
-index.interval.bytes int 4096 0.. -
-leader.replication.throttled.replicas list '' throttled -
-local.retention.bytes long -2 -2.. -
-local.retention.ms long -2 -2.. -
-max.compaction.lag.ms long 9223372036854775807 1.. -
-max.message.bytes int 1048588 0.. -
-message.timestamp.after.max.ms long 3600000 0.. -
-message.timestamp.before.max.ms long 9223372036854775807 0.. -
-message.timestamp.type string CreateTime CreateTime|LogAppendTime -
-min.cleanable.dirty.ratio double 0.5 0..1 -
-min.compaction.lag.ms long 0 0.. -
-min.insync.replicas int 1 1.. -
-preallocate boolean false - -
-remote.log.copy.disable boolean false - -
-remote.log.delete.on.disable boolean false - -
-remote.storage.enable boolean false - -
 retention.bytes long -1 - -
 retention.ms long 604800000 -1.. -
-segment.bytes int 1073741824 1048576.. -
-segment.index.bytes int 10485760 4.. -
-segment.jitter.ms long 0 0.. -
-segment.ms long 604800000 1.. -
+max.message.bytes int 1048588 0.. -
+index.interval.bytes int 4096 0.. -
+delete.retention.ms long 86400000 0.. -
+min.compaction.lag.ms long 0 0.. -
+max.compaction.lag.ms long 9223372036854775807 1.. -
+file.delete.delay.ms long 60000 0.. -
+min.cleanable.dirty.ratio double 0.5 0..1 -
+cleanup.policy list delete [compact|delete] -
 unclean.leader.election.enable boolean false - -
+min.insync.replicas int 1 1.. -
+compression.type string producer uncompressed|zstd|lz4|snappy|gzip|producer -
+compression.gzip.level int -1 gzip -
+compression.lz4.level int 9 1..17 -
+compression.zstd.level int 3 -131072..22 -
+preallocate boolean false - -
+message.timestamp.type string CreateTime CreateTime|LogAppendTime -
+message.timestamp.before.max.ms long 9223372036854775807 0.. -
+message.timestamp.after.max.ms long 3600000 0.. -
+leader.replication.throttled.replicas list '' throttled -
+follower.replication.throttled.replicas list '' throttled -
+remote.storage.enable boolean false - -
+local.retention.ms long -2 -2.. -
+local.retention.bytes long -2 -2.. -
+remote.log.copy.disable boolean false - -
+remote.log.delete.on.disable boolean false - -
 """
 
 _MINUTE_MS = 60_000
@@ -99,7 +100,7 @@ def validate(values: Mapping[str, str]) -> None:
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown topic config name: {name}")
-    typed = {name: defs[name].parse(text) for name, text in values.items()}
+    typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
     low, high = (typed.get(name, defs[name].parse(defs[name].default)) for name in ("min.compaction.lag.ms", "max.compaction.lag.ms"))
     assert isinstance(low, int) and isinstance(high, int)
     if low > high:

@@ -27,14 +27,10 @@ def handle(broker: Broker, call: Call) -> CreatePartitionsResponse:
     request = call.message
     assert isinstance(request, CreatePartitionsRequest)
     names = Counter(topic.name for topic in request.topics)
-    results = [
-        _result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1
-    ]
-    single = (topic for topic in request.topics if names[topic.name] == 1)
-    if request.timeout_ms <= 0:
-        results += [_result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in single]
-    else:
-        results += [_grown(broker, call, topic, request.validate_only) for topic in single]
+    if request.timeout_ms <= 0 and 1 in names.values():
+        return CreatePartitionsResponse(results=[_result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics])
+    results = [_result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+    results += [_grown(broker, call, topic, request.validate_only) for topic in request.topics if names[topic.name] == 1]
     return CreatePartitionsResponse(results=results)
 
 

@@ -19,7 +19,7 @@ from ...wire.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from ..topics import MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
+from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
 
 if TYPE_CHECKING:
     from ..core import Broker, Call
@@ -30,15 +30,15 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
     request = call.message
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)
-    if request.timeout_ms <= 0:
-        return _all(names, ErrorCode.REQUEST_TIMED_OUT, None)
     single = [topic for topic in request.topics if names[topic.name] == 1]
+    if request.timeout_ms <= 0 and any(topic.name != CLUSTER_METADATA for topic in single):
+        return _all(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
-        return _all(names, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+        return _all(request, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
     existing = frozenset(broker.cluster.topics)
     planned = [_plan(broker, topic, existing) for topic in single]
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
-        return _all(names, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
+        return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
     results = [_made(broker, call, each, request.validate_only) if isinstance(each, Plan) else each for each in planned]
     doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
     return CreateTopicsResponse(topics=results + doubled)
@@ -75,5 +75,5 @@ def _refusal(name: str, code: ErrorCode, message: str | None) -> CreatableTopicR
     return CreatableTopicResult(name=name, error_code=code, error_message=message)
 
 
-def _all(names: Counter[str], code: ErrorCode, message: str | None) -> CreateTopicsResponse:
-    return CreateTopicsResponse(topics=[_refusal(name, code, message) for name in names])
+def _all(request: CreateTopicsRequest, code: ErrorCode, message: str | None) -> CreateTopicsResponse:
+    return CreateTopicsResponse(topics=[_refusal(topic.name, code, message) for topic in request.topics])

@@ -1,6 +1,7 @@
 """DeleteTopics (key 20), v1-6: v5 explains errors, v6 takes topic ids (KIP-516).
 
-Internal topics can be deleted, as in Kafka without an authorizer. A timeout of 0 or less is exceeded at once: nothing is done.
+Internal topics can be deleted, as in Kafka without an authorizer. A timeout of 0 or less is exceeded
+as soon as a topic has to be looked up: then nothing is done.
 """
 
 from __future__ import annotations
@@ -38,23 +39,21 @@ def handle(broker: Broker, call: Call) -> DeleteTopicsResponse:
     ]  # fmt: skip
     names = Counter(each.name for each in asked if each.name is not None and each.topic_id == ZERO_UUID)
     ids = Counter(each.topic_id for each in asked if each.name is None and each.topic_id != ZERO_UUID)
+    if request.timeout_ms <= 0 and (1 in names.values() or 1 in ids.values()):
+        code = ErrorCode.REQUEST_TIMED_OUT
+        return DeleteTopicsResponse(responses=[_refused(each.name, each.topic_id, code, None) for each in asked])
     found, refused = _find(broker, names, ids)
     responses += refused
-    for topic, name in found:
-        if request.timeout_ms <= 0:
-            responses.append(_refused(name, ZERO_UUID if name else topic.id, ErrorCode.REQUEST_TIMED_OUT, None))
-        else:
-            delete(broker, topic, call)
-            responses.append(DeletableTopicResult(name=topic.name, topic_id=topic.id, error_code=0, error_message=None))
+    for topic in found:
+        delete(broker, topic, call)
+        responses.append(DeletableTopicResult(name=topic.name, topic_id=topic.id, error_code=0, error_message=None))
     return DeleteTopicsResponse(responses=responses)
 
 
-def _find(
-    broker: Broker, names: Counter[str], ids: Counter[bytes]
-) -> tuple[list[tuple[Topic, str | None]], list[DeletableTopicResult]]:
-    """The topics meant, each with the name it was asked by, and refusals of the rest."""
+def _find(broker: Broker, names: Counter[str], ids: Counter[bytes]) -> tuple[list[Topic], list[DeletableTopicResult]]:
+    """The topics meant, and refusals of the rest."""
     cluster = broker.cluster
-    found: list[tuple[Topic, str | None]] = []
+    found: list[Topic] = []
     refused = []
     twice = "The provided topic name maps to an ID that was already supplied."
     for name, count in names.items():
@@ -67,7 +66,7 @@ def _find(
         elif topic.id in ids:
             refused.append(_refused(name, topic.id, ErrorCode.INVALID_REQUEST, twice))
         else:
-            found.append((topic, name))
+            found.append(topic)
     named_too = {cluster.topics[name].id for name in names if name in cluster.topics}
     for topic_id, count in ids.items():
         topic = cluster.topics_by_id.get(topic_id)
@@ -79,7 +78,7 @@ def _find(
             code = ErrorCode.UNKNOWN_TOPIC_ID
             refused.append(_refused(None, topic_id, code, code.message))
         else:
-            found.append((topic, None))
+            found.append(topic)
     return found, refused
 
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
-    """Answered at once. A bad cursor refuses every topic asked for with 42, an empty name with -1."""
+    """Answered at once. A bad cursor refuses every topic asked for with 42; so does, with -1, an empty name without a cursor."""
     request = call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     cursor = request.cursor
     start = cursor.topic_name if cursor else ""
     names = sorted({topic.name for topic in request.topics} or broker.cluster.topics)
-    if "" in names and not start:
+    if "" in names and cursor is None:
         return _all(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     if cursor and (cursor.partition_index < 0 or (request.topics and start not in names)):
         return _all(request, ErrorCode.INVALID_REQUEST)
