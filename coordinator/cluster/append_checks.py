@@ -42,6 +42,9 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
         keyless = seen.keyless if config.compacted else ()
         if not header.attributes & LOG_APPEND_TIME:
             highest, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
+            if lowest < -1 << 63 or highest >= 1 << 63:  # some have wrapped
+                timestamps = [record.timestamp for record in read_records(header, body[RECORDS:])]
+                highest, lowest = max(timestamps), min(timestamps)
     doubtful = bool(header.attributes & LOG_APPEND_TIME) or (config.compacted and header.codec)
     if not config.append_time:
         doubtful = doubtful or highest > now_ms + config.timestamp_after_max_ms or lowest < now_ms - config.timestamp_before_max_ms

@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from .records import HEADER_SIZE, LOG_APPEND_TIME, MAGIC, NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, invalid, seal
 
+_SIGN = 1 << 63
+_MASK = (1 << 64) - 1
+
 
 class Record(NamedTuple):
     """One record as a consumer sees it."""
@@ -49,16 +52,17 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
             delta = data[pos + 1]  # behind one byte of attributes
             pos += 2
             if delta >= 0x80:
-                delta, pos = _varint(data, pos - 1)
+                delta, pos = _varlong(data, pos - 1)
             delta = (delta >> 1) ^ -(delta & 1)
             if delta > highest:
                 highest = delta
             if delta < lowest:
                 lowest = delta
-            while data[pos] >= 0x80:  # the offset
-                pos += 1
-            size = data[pos + 1]
-            pos += 2
+            pos += 1
+            if data[pos - 1] >= 0x80:  # the offset
+                _, pos = _varint(data, pos - 1)
+            size = data[pos]
+            pos += 1
             if size >= 0x80:
                 size, pos = _varint(data, pos - 1)
             if size & 1:  # below zero: no key
@@ -99,17 +103,31 @@ def _skip_headers(data: bytes, pos: int) -> int:
 
 
 def _varint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned varint and the position behind it; at most ten bytes."""
+    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position behind it."""
     value = shift = 0
     while True:
         byte = data[pos]
         pos += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, pos
+            return value & 0xFFFFFFFF, pos
+        shift += 7
+        if shift > 28:
+            raise invalid("a varint of more than five bytes")
+
+
+def _varlong(data: bytes, pos: int) -> tuple[int, int]:
+    """The same for up to ten bytes and 64 bits."""
+    value = shift = 0
+    while True:
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & 0xFFFFFFFFFFFFFFFF, pos
         shift += 7
         if shift > 63:
-            raise invalid("a varint of more than ten bytes")
+            raise invalid("a varlong of more than ten bytes")
 
 
 def _signed(data: bytes, pos: int) -> tuple[int, int]:
@@ -134,7 +152,8 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
         for _ in range(header.record_count):
             length, pos = _signed(payload, pos)
             end = pos + length
-            timestamp, pos = _signed(payload, pos + 1)
+            timestamp, pos = _varlong(payload, pos + 1)
+            timestamp = header.base_timestamp + ((timestamp >> 1) ^ -(timestamp & 1))
             delta, pos = _signed(payload, pos)
             key, pos = _bytes(payload, pos)
             value, pos = _bytes(payload, pos)
@@ -146,8 +165,8 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
                 headers.append(((name or b"").decode(errors="replace"), content))
             if pos != end:
                 raise invalid("a record that does not fit its batch")
-            stamped = header.max_timestamp if append_time else header.base_timestamp + timestamp
-            yield Record(header.base_offset + delta, stamped, key, value, tuple(headers))
+            timestamp = header.max_timestamp if append_time else (timestamp + _SIGN & _MASK) - _SIGN  # wraps, as Java's does
+            yield Record(header.base_offset + delta, timestamp, key, value, tuple(headers))
     except IndexError:
         raise invalid("the records end early") from None
 

@@ -173,6 +173,16 @@ def test_a_wrong_maximum_timestamp_is_put_right() -> None:
     assert parse_header(stored).crc == crc32c(stored[21:])
 
 
+def test_timestamps_at_the_end_of_time() -> None:
+    """A record's timestamp wraps, and so its batch's true maximum is found."""
+    boundless = LogConfig(timestamp_after_max_ms=(1 << 63) - 1)
+    batch = at(5, 6)
+    log = PartitionLog()
+    put(log, seal(parse_header(batch)._replace(base_timestamp=(1 << 63) - 1, max_timestamp=0), batch[61:]), boundless._replace(
+        timestamp_before_max_ms=1 << 64))
+    assert parse_header(log.read(0, 1_000)).max_timestamp == (1 << 63) - 1
+
+
 @pytest.mark.parametrize("codec", [1, 3, 4])
 def test_what_no_codec_wrote_is_refused(codec: int) -> None:
     batch = build_batch([b"x"], timestamp=NOW, attributes=codec)

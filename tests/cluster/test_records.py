@@ -169,6 +169,27 @@ def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
     assert refusal.value.error == ErrorCode.INVALID_RECORD
 
 
+def test_numbers_are_no_longer_than_they_may_be() -> None:
+    """Lengths take five bytes at most and timestamps ten, each with leading zeros if one likes."""
+    body = b"\0\0\0\1\2a\0"
+    survey(b"\x0e" + body, 1)
+    survey(b"\x8e\x80\x80\x80\x00" + body, 1)
+    with pytest.raises(BatchRefused):
+        survey(b"\x8e\x80\x80\x80\x80\x00" + body, 1)
+    long = b"\x81" + b"\x80" * 8
+    assert survey(b"\x20\0" + long + b"\0" + body[2:], 1).max_timestamp_delta == -1
+    with pytest.raises(BatchRefused):
+        survey(b"\x22\0" + long + b"\x80\0" + body[2:], 1)
+    with pytest.raises(BatchRefused):
+        survey(b"\x18\0\0" + b"\x80" * 5 + b"\0" + body[3:], 1)
+
+
+def test_timestamps_wrap() -> None:
+    batch = build_batch([Record(0, 5, None, b"x"), Record(1, 6, None, b"x")])
+    last = parse_header(batch)._replace(base_timestamp=(1 << 63) - 1)
+    assert [record.timestamp for record in read_records(last, batch[HEADER_SIZE:])] == [(1 << 63) - 1, -1 << 63]
+
+
 def test_header_without_a_key_is_refused() -> None:
     good = build_batch([Record(0, 0, b"k", b"v", (("h", b"x"),))])[HEADER_SIZE:]
     survey(good, 1)
