@@ -198,7 +198,9 @@ class World:
         message = HeartbeatRequest(group_id=self.group_id if group is None else group, **self._identity(client, who))
         return self.ask(client, message, version)
 
-    def leave(self, client: str, *who: tuple[str, str | None], version: int = 5, group: str | None = None, reason: str | None = None) -> Call:
+    def leave(
+        self, client: str, *who: tuple[str, str | None], version: int = 5, group: str | None = None, reason: str | None = None
+    ) -> Call:
         """Send LeaveGroup for (member id, instance id) pairs; for the client itself if none is given."""
         known = self.client(client)
         pairs = who or ((known.member_id, known.instance),)

@@ -14,7 +14,8 @@ UNKNOWN, FENCED, INCONSISTENT, REQUIRED, IN_PROGRESS = 25, 82, 23, 79, 27
 
 
 @pytest.mark.parametrize(
-    ("group", "session_ms", "error"), [("", 45_000, 24), ("", 1, 24), ("g", 5_999, 26), ("g", 1_800_001, 26), ("g", 6_000, 79), ("g", 1_800_000, 79)]
+    ("group", "session_ms", "error"),
+    [("", 45_000, 24), ("", 1, 24), ("g", 5_999, 26), ("g", 1_800_001, 26), ("g", 6_000, 79), ("g", 1_800_000, 79)],
 )
 def test_group_id_comes_before_session_timeout(group: str, session_ms: int, error: int) -> None:
     """ENT-3, CFG-1: 24, then 26, both bounds inclusive."""
@@ -217,7 +218,9 @@ def test_a_refused_join_leaves_an_empty_group_behind(refused: dict[str, object])
 
 @pytest.mark.parametrize("who", [{}, {"member_id": "m-1"}, {"instance": "i"}])
 @pytest.mark.parametrize(
-    "protocols", [{"kind": "connect"}, {"kind": ""}, {"protocols": ()}, {"protocols": {"other": b""}}], ids=["type", "no type", "none", "disjoint"]
+    "protocols",
+    [{"kind": "connect"}, {"kind": ""}, {"protocols": ()}, {"protocols": {"other": b""}}],
+    ids=["type", "no type", "none", "disjoint"],
 )
 def test_protocols_that_do_not_fit_are_refused(who: dict[str, str], protocols: dict[str, object]) -> None:
     """JOIN-3, JOIN-4, PROTO-1: 23 before the member is looked at; nothing changes."""

@@ -57,7 +57,8 @@ def test_each_identity_sees_what_those_before_it_took_away() -> None:
     w.enter("a")
     w.settle()
     w.join("p")
-    call = w.leave("x", ("", "s"), ("", "s"), ("s-1", "s"), ("a-3", "s"), ("a-3", None), ("a-3", None), ("a-3", "t"), ("p-4", None), ("p-4", None))
+    again = ("a-3", "s"), ("a-3", None), ("a-3", None), ("a-3", "t")
+    call = w.leave("x", ("", "s"), ("", "s"), ("s-1", "s"), *again, ("p-4", None), ("p-4", None))
     assert [m.error_code for m in call.members] == [0, UNKNOWN, UNKNOWN, UNKNOWN, 0, UNKNOWN, FENCED, 0, UNKNOWN]
     assert w.names() == {"t"}
     assert w.group.leader == "t-2"

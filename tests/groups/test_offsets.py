@@ -119,7 +119,9 @@ def test_metadata_is_measured_in_utf_16_units() -> None:
     fits, wide, long = "x" * 4096, "\N{GRINNING FACE}" * 2048, "\N{GRINNING FACE}" * 2048 + "x"
     for metadata, error in ((fits, 0), (wide, 0), (long, 12), ("x" * 4097, 12)):
         assert errors(w.commit("a", {T0: 1}, metadata=metadata)) == [error]
-    rows = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=m) for i, m in enumerate((long, None, "ok"))]
+    rows = [
+        OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=m) for i, m in enumerate((long, None, "ok"))
+    ]
     topics = [OffsetCommitRequestTopic(name="u", partitions=rows)]
     message = OffsetCommitRequest(group_id="g", generation_id_or_member_epoch=1, member_id="a-1", topics=topics)
     assert errors(w.ask("a", message, 9)) == [12, 0, 0]
@@ -147,7 +149,9 @@ def test_what_is_stored() -> None:
     assert w.group.offsets[T0].expire_ms is None
 
 
-@pytest.mark.parametrize(("failure", "told"), [(13, 14), (3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87)])
+@pytest.mark.parametrize(
+    ("failure", "told"), [(13, 14), (3, 15), (19, 15), (7, 15), (6, 16), (56, 16), (10, -1), (18, -1), (4, -1), (87, 87)]
+)
 def test_a_commit_that_cannot_be_written(failure: int, told: int) -> None:
     """ERR-1: told on every partition, and nothing is kept."""
     w = World().stable("a")

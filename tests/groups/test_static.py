@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.groups import events as ev
-from tests.groups.kit import World
+from tests.groups.kit import Call, World
 
 FENCED, UNKNOWN, IN_PROGRESS = 82, 25, 27
 
@@ -20,7 +20,7 @@ def pair(**options: object) -> World:
     return w
 
 
-def restart(w: World, client: str = "s", **options: object):  # noqa: ANN201
+def restart(w: World, client: str = "s", **options: object) -> Call:
     """The process of a static member comes back and knows no member id."""
     return w.join(client, member_id="", **options)
 
