@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,3 +12,9 @@ import pytest
 def project_root() -> Path:
     """The checkout."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def plain_environment() -> dict[str, str]:
+    """For a child process that counts its imports: coverage does not start in it and bring its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}

@@ -80,7 +80,6 @@ def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
 
 
 def test_commands_run(project_root: Path, tmp_path: Path) -> None:
-    pytest.importorskip("coordinator.cli")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     for block in blocks(project_root, "sh"):
@@ -90,7 +89,6 @@ def test_commands_run(project_root: Path, tmp_path: Path) -> None:
 
 
 def test_python_runs(project_root: Path, tmp_path: Path) -> None:
-    pytest.importorskip("coordinator.emulator")
     for block in blocks(project_root, "python"):
         run_python(["-c", block], project_root, tmp_path)
 

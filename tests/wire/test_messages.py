@@ -69,7 +69,7 @@ def test_unknown_keys() -> None:
             request_type(key)
 
 
-def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock() -> None:
+def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(plain_environment: dict[str, str]) -> None:
     """Start-up must not pay for 89 files, nor for asyncio."""
     code = (
         "import sys, coordinator.wire.messages, coordinator.wire.framing\n"
@@ -79,4 +79,4 @@ def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock() -> None:
         "assert not {'asyncio', 'logging', 'random', 'socket', 'threading'} & set(sys.modules)\n"
         "assert len([name for name in sys.modules if name.startswith('coordinator.wire.messages.')]) == 1\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30, env=plain_environment)
