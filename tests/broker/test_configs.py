@@ -168,6 +168,12 @@ class TestTopics:
         ("t", [("nope", APPEND, "1")], 40, "Can't APPEND to key nope because its type is not LIST."),
         ("t", [("retention.ms", SUBTRACT, "1")], 40, "Can't SUBTRACT to key retention.ms because its type is not LIST."),
         ("t", [("retention.ms", 4, "1")], -1, None),
+        # First the operations, then the name, then the values in the order of Kafka's definitions, last whether there is a topic.
+        ("..", [("nope", APPEND, "1")], 40, "Can't APPEND to key nope because its type is not LIST."),
+        ("..", [("nope", SET, "1")], 17, "Topic name is invalid: '..' is not allowed"),
+        ("nope", [("nope", SET, "1")], 40, "Unknown topic config name: nope"),
+        ("t", [("compression.type", SET, "x"), ("segment.bytes", SET, " x ")], 40,
+         "Invalid value  x  for configuration segment.bytes: Not a number of type INT"),
         ("t", [("retention.ms", SET, None)], 42, "Null value not supported for : retention.ms"),
         ("t", [("retention.ms", SET, "x")], 40, "Invalid value x for configuration retention.ms: Not a number of type LONG"),
         ("t", [("segment.ms", SET, "1"), ("segment.ms", DELETE, None)], 42, "Error due to duplicate config keys"),

@@ -38,6 +38,7 @@ def test_validate_only_and_no_time_add_nothing() -> None:
     admin = Admin("a:2")
     assert grow(admin, ("a", 5, None), validate_only=True) == [("a", 0, None)]
     assert grow(admin, ("a", 5, None), timeout_ms=0) == [("a", 7, None)]
+    assert grow(admin, ("a", 5, None), ("a", 5, None), timeout_ms=0) == [("a", 42, "Duplicate topic name.")]
     assert len(admin.cluster.topics["a"].partitions) == 2
 
 

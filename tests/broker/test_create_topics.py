@@ -150,8 +150,15 @@ def test_names_of_one_request_may_collide_with_each_other() -> None:
 @pytest.mark.parametrize("timeout_ms", [0, -1])
 def test_no_time_makes_nothing(timeout_ms: int) -> None:
     admin = Admin()
-    assert verdicts(create(admin, topic("a"), topic("b", 0), timeout_ms=timeout_ms)) == [("a", 7, None), ("b", 7, None)]
+    results = create(admin, topic("a"), topic("b", 0), topic("b"), timeout_ms=timeout_ms)
+    assert verdicts(results) == [("a", 7, None), ("b", 7, None), ("b", 7, None)]
     assert "a" not in admin.cluster.topics
+
+
+def test_what_is_refused_before_it_takes_time_is_not_timed_out() -> None:
+    prohibited = "Creation of internal topic __cluster_metadata is prohibited."
+    results = create(Admin(), topic("a"), topic("a"), topic("__cluster_metadata"), timeout_ms=0)
+    assert verdicts(results) == [("__cluster_metadata", 42, prohibited), ("a", 42, "Duplicate topic name.")]
 
 
 def test_replicas_given_by_hand() -> None:

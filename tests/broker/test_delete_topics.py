@@ -46,11 +46,19 @@ def test_refusals() -> None:
     assert delete(admin, ids=(unknown,)) == [(None, unknown, 100, "This server does not host this topic ID.")]
     assert delete(admin, ids=(ZERO_UUID,)) == [(None, ZERO_UUID, 42, "Neither topic name nor id were specified.")]
     assert delete(admin, "c", ids=(c,)) == [("c", c, 42, "The provided topic name maps to an ID that was already supplied.")]
-    assert delete(admin, "a", timeout_ms=0) == [("a", ZERO_UUID, 7, None)]
     both = admin.ask(KEY, 6, topics=[DeleteTopicState(name="c", topic_id=c)], timeout_ms=1000).responses[0]
     assert (both.error_code, both.error_message) == (42, "You may not specify both topic name and topic id.")
     assert {"a", "b", "c"} < set(admin.cluster.topics)
     assert admin.logged("TopicDeleted") == []
+
+
+def test_no_time_deletes_nothing_and_looks_nothing_up() -> None:
+    admin = Admin("a")
+    unknown = b"\x77" * 16
+    every = [("nope", ZERO_UUID, 7, None), ("nope", ZERO_UUID, 7, None), ("a", ZERO_UUID, 7, None), (None, unknown, 7, None)]
+    assert delete(admin, "nope", "nope", "a", ids=(unknown,), timeout_ms=0) == every
+    assert delete(admin, "nope", "nope", timeout_ms=0) == [("nope", ZERO_UUID, 42, "Duplicate topic name.")]
+    assert "a" in admin.cluster.topics
 
 
 @pytest.mark.parametrize(("version", "code"), [(1, 42), (6, 73)])

@@ -211,6 +211,8 @@ def test_topic_partitions_refusals() -> None:
     assert pages(admin, "a", "b", cursor=("aa", 0)) == ([(42, "a", []), (42, "b", [])], None)
     assert pages(admin, "a", cursor=("a", -1)) == ([(42, "a", [])], None)
     assert pages(admin, "a", "") == ([(-1, "a", []), (-1, "", [])], None)
+    assert pages(admin, "a", "", limit=2, cursor=("", 0)) == ([(17, "", []), (0, "a", [0, 1])], ("a", 2))
+    assert pages(admin, "a", "", cursor=("", -1)) == ([(42, "a", []), (42, "", [])], None)
     assert pages(admin, "a", "nope", cursor=("nope", 4)) == ([(3, "nope", [])], None)
 
 
