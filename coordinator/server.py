@@ -63,7 +63,8 @@ def check_endpoints(endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint
     names = [endpoint.name for endpoint in endpoints]
     for endpoint in endpoints:
         if names.count(endpoint.name) > 1:
-            raise ListenError(f"two listeners are called {endpoint.name}: name them apart, such as OTHER://{endpoint.host}:{endpoint.port}")
+            apart = f"OTHER://{endpoint.host}:{endpoint.port}"
+            raise ListenError(f"two listeners are called {endpoint.name}: name them apart, such as {apart}")
         if not endpoint.is_loopback and not allow_remote:
             raise ListenError(
                 f"{endpoint} can be reached from other machines, and nobody is asked for credentials: if that is meant, say so (--allow-remote)"

@@ -20,7 +20,7 @@ DEFAULT_LISTEN = "127.0.0.1:9092"
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `serve`."""
     parser = subparsers.add_parser(
-        "serve", help="run the emulator as a server", description="Run the emulator as a server until it is interrupted.", allow_abbrev=False
+        "serve", help="run the emulator as a server", description="Run the emulator as a server until a signal.", allow_abbrev=False
     )  # fmt: skip
     add = parser.add_argument
     address = "[NAME://]HOST:PORT"

@@ -65,11 +65,9 @@ def new_server(config: dict[str, str] | None = None) -> Server:
 
 
 @asynccontextmanager
-async def running(*listen: str, advertise: tuple[str, ...] = (), config: dict[str, str] | None = None, allow_remote: bool = False) -> AsyncIterator[Running]:
+async def running(*listen: str, advertise: tuple[str, ...] = (), config: dict[str, str] | None = None) -> AsyncIterator[Running]:
     server = new_server(config)
-    await server.listen(
-        [Endpoint.parse(text) for text in listen or ("127.0.0.1:0",)], [Endpoint.parse(text) for text in advertise], allow_remote=allow_remote
-    )  # fmt: skip
+    await server.listen([Endpoint.parse(text) for text in listen or ("127.0.0.1:0",)], [Endpoint.parse(text) for text in advertise])
     run = Running(server)
     try:
         yield run
@@ -146,7 +144,7 @@ class TestListeners:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             server = new_server()
             port = taken.getsockname()[1]
-            with pytest.raises(ListenError, match=f"PLAINTEXT://127.0.0.1:{port}: the address is in use"):
+            with pytest.raises(ListenError, match=rf"PLAINTEXT://127\.0\.0\.1:{port}: the address is in use"):
                 await server.listen([Endpoint.parse("FREE://127.0.0.1:0"), Endpoint("PLAINTEXT", "127.0.0.1", port)])
             with pytest.raises(OSError):
                 await asyncio.open_connection("127.0.0.1", server.endpoints[0].port)
