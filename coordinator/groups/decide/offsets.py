@@ -155,7 +155,8 @@ def fetch_group_topics(group: Group | None, topics: list[OffsetFetchRequestTopic
             topic_id=topic.topic_id,
             name=topic.name,
             partitions=[
-                _shown(OffsetFetchResponsePartitions, index, found.get((topic.name, index), _NO_OFFSET)) for index in topic.partition_indexes
+                _shown(OffsetFetchResponsePartitions, index, found.get((topic.name, index), _NO_OFFSET))
+                for index in topic.partition_indexes
             ],
         )
         for topic in topics
