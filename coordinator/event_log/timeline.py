@@ -27,6 +27,8 @@ class Timeline:
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
         self._growth: dict[str, Line] = {}
+        self.partitions: dict[str, int] = {}
+        """How many partitions each topic has."""
 
     def feed(self, line: Line) -> None:
         """Fold one line."""
@@ -36,8 +38,10 @@ class Timeline:
             self.header = line
         if kind not in _CAUSE_TYPES_FORGOTTEN:
             self._lines[line["seq"]] = line
-        if stream == "cluster" and kind == "PartitionsAdded":
-            self._growth[line["topic"]] = line
+        if stream == "cluster" and kind in ("TopicCreated", "PartitionsAdded"):
+            self.partitions[line["topic"]] = line["partitions"]
+            if kind == "PartitionsAdded":
+                self._growth[line["topic"]] = line
         elif stream == "wire":
             self._wire(line)
         elif stream == "group" and kind in _FOLDS:
@@ -248,7 +252,7 @@ def last_sign(group: GroupView, member: MemberView, line: Line) -> tuple[int, st
     return at_ms, "heartbeat"
 
 
-_TIMERS_ARE_LATE_MS = 50
+_TIMERS_ARE_LATE_MS = 5
 
 
 def _decoded(decode: Callable[[bytes], Any], text: str) -> Any:

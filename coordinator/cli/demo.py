@@ -1,0 +1,66 @@
+"""`coordinator demo`: three client libraries in one group on a real server, rebalanced, told as it happens, and judged.
+
+Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs them). Takes half a minute.
+Status 0 if all went well, 1 if a judge found fault or something did not come about, 2 if it cannot start.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import Namespace
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
+
+from . import Subparsers, UsageError
+
+CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "confluent-kafka"}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `demo`."""
+    parser = subparsers.add_parser(
+        "demo", help="watch three client libraries share a topic, and why", description=__doc__.partition("\n\n")[2].strip(),
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--log", metavar="PATH", type=Path, help="where the event log goes (default: a new folder for temporary files)")
+
+
+def run(args: Namespace) -> int:
+    """Perform. Raises UsageError if a client library is missing or the log cannot be written."""
+    missing = [package for module, package in CLIENTS.items() if find_spec(module) is None]
+    if missing:
+        raise UsageError(f"{', '.join(missing)} not installed: pip install {' '.join(missing)}, or run `make demo`")
+    from tempfile import mkdtemp
+
+    from coordinator.demo.play import run as perform
+
+    folder = Path(mkdtemp(prefix="coordinator-demo-"))
+    log: Path = args.log if args.log is not None else folder / "run.jsonl"
+    try:
+        log.open("wb").close()
+    except OSError as error:
+        raise UsageError(f"--log {log}: cannot write there: {error.strerror or error}") from None
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return 0 if perform(folder, log, _say) else 1
+    except KeyboardInterrupt:
+        print(f"\nstopped before the end. Log: {log}")
+        return 130
+
+
+def _say(text: str) -> None:
+    """Print a line, folded under its own beginning where the terminal ends."""
+    indent = " " * max(12, len(text) - len(text.lstrip()))
+    width = max(60, get_terminal_size((120, 24)).columns)
+    folded = "\n".join(wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)) or ""
+    if (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8":
+        folded = folded.translate({ord("■"): "#", ord("·"): "."})
+    print(folded, flush=True)
+
+
+def _stop(*_: object) -> None:
+    """SIGTERM: end like any program, so that nobody we started stays."""
+    sys.exit(128 + signal.SIGTERM)
