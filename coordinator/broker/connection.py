@@ -79,15 +79,13 @@ class Connection:
         """
         if self.closed:
             return
-        if self._buffer is None and (self._token is not None or self._paused):  # muted: what comes waits its turn
-            self._buffer = bytearray()
         if self._buffer is not None:
             self._buffer += data
             if self._token is not None or self._paused or len(self._buffer) < self._needed:
                 return
-            data = self._buffer
+            data = bytes(self._buffer)
             self._buffer = None
-        elif self._token is not None or self._paused:
+        elif self._token is not None or self._paused:  # muted: what comes waits its turn
             self._buffer = bytearray(data)
             return
         self._handle_frames(bytes(data), now)
