@@ -491,9 +491,9 @@ def _join_error(error: int, context: RequestContext, member_id: str = "") -> Joi
 
 
 def _fit(response: JoinGroupResponse, api_version: int) -> JoinGroupResponse:
-    """Before version 7 an absent protocol name is "" on the wire (JOIN-9)."""
-    if response.protocol_name is None and api_version < 7:
-        response.protocol_name = ""
+    """An absent protocol name is "" on the wire before version 7 and null from then on; so is the name "" (JOIN-9)."""
+    if not response.protocol_name:
+        response.protocol_name = "" if api_version < 7 else None
     return response
 
 

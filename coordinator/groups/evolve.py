@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import events as ev
-from .model import Group, Member, Offset, Protocols
+from .model import Group, Member, Protocols
+from .offset_table import Offset
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState, may_follow
 
 
@@ -214,12 +215,12 @@ def _rejected(group: Group, event: ev.AssignmentRejected, at: int) -> None:
 
 def _committed(group: Group, event: ev.OffsetsCommitted, at: int) -> None:
     for o in event.offsets:
-        group.offsets[o.topic, o.partition] = Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms)
+        group.offsets.commit(o.topic, o.partition, Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms))
 
 
 def _offsets_removed(group: Group, event: ev.OffsetsRemoved, at: int) -> None:
     for key in event.partitions:
-        group.offsets.pop(key, None)
+        group.offsets.forget(key)
 
 
 def _died(group: Group, event: ev.GroupDeleted | ev.GroupUnloaded, at: int) -> None:

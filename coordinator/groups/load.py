@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from . import events as ev
-from .model import Group, Member, Offset
+from .model import Group, Member
+from .offset_table import Offset
 from .selection import topics_of
 from .states import DEAD, STABLE
 
@@ -21,7 +22,8 @@ def load(group_id: str, record: Record | None, record_ms: int, offsets: Mapping[
     """
     group = Group(group_id, record_ms)
     group.record = record
-    group.offsets = dict(offsets)
+    for (topic, partition), offset in offsets.items():
+        group.offsets.commit(topic, partition, offset)
     group.previous_state = DEAD
     if isinstance(record, ev.GroupEmptied):
         group.generation = record.generation

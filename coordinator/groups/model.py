@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from typing import NamedTuple
 
 from ..java_hash import capacity_for, java_hash, spread
 from .events import GenerationStored, GroupCreated, GroupEmptied
+from .offset_table import Offsets
 from .states import DEAD, EMPTY, GroupState
 
 Protocols = tuple[tuple[str, bytes], ...]
@@ -113,16 +113,6 @@ class Members(dict[str, Member]):
         return self._ordered
 
 
-class Offset(NamedTuple):
-    """A committed offset. `committed_ms` and `expire_ms` (None: by the group's retention) are instants."""
-
-    offset: int
-    leader_epoch: int
-    metadata: str
-    committed_ms: int
-    expire_ms: int | None
-
-
 class Group:
     """A classic group. `evolve` is its only writer."""
 
@@ -178,7 +168,7 @@ class Group:
         self.delay_remaining_ms = 0
         self.sync_deadline: int | None = None
         self.subscribed_topics: frozenset[str] | None = None
-        self.offsets: dict[tuple[str, int], Offset] = {}
+        self.offsets = Offsets()
         self.record: GroupCreated | GenerationStored | GroupEmptied | None = None
         """The last durable event about membership: what a coordinator that loads the group will find (PST-1)."""
         self.record_ms = now

@@ -16,6 +16,9 @@ from .requests import Then
 from .selection import select_protocol, topics_of
 from .states import CAN_REBALANCE, COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 
+#: The shortest time a join phase is extended by. Kafka has none: with timeouts of 0 it goes round as fast as its timers turn.
+LEAST_EXTENSION_MS = 100
+
 
 def settle(group: Group, then: Then, reason: str, now: int, config: GroupConfig) -> Iterator[ev.Event]:
     """What a decision's `then` comes to."""
@@ -60,7 +63,7 @@ def complete_join_phase(group: Group, now: int) -> Iterator[ev.Event]:
                 yield ev.LeaderElected(member.member_id)  # LEAD-3
                 break
         else:
-            yield ev.JoinPhaseExtended(now + max(1, group.max_rebalance_timeout_ms()))  # at 0 it would never let go
+            yield ev.JoinPhaseExtended(now + max(LEAST_EXTENSION_MS, group.max_rebalance_timeout_ms()))
             return
     yield next_generation(group, now)
 

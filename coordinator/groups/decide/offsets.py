@@ -31,7 +31,8 @@ from ...wire.messages.offset_fetch import (
 )
 from .. import events as ev
 from ..config import GroupConfig
-from ..model import Group, Offset
+from ..model import Group
+from ..offset_table import Offset, Offsets
 from ..requests import Decision, RequestContext
 from ..states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from .membership import refuse_membership
@@ -42,6 +43,7 @@ _KNOWS_GROUP_ID_NOT_FOUND = 9
 #: From this version a fetch names several groups (OF-9).
 BATCHED_FETCH = 8
 _TOP_LEVEL_FETCH_ERROR = 2
+_NOTHING = Offsets()
 _NO_OFFSET = Offset(-1, -1, "", 0, None)
 
 
@@ -116,24 +118,16 @@ def _utf16_units(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _offsets_of(group: Group | None) -> dict[tuple[str, int], Offset]:
+def _offsets_of(group: Group | None) -> Offsets:
     """A missing and a Dead group have no offsets, which is no error (OF-1)."""
-    return {} if group is None or group.state is DEAD else group.offsets
-
-
-def _all_partitions(found: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
-    """Topic -> partitions with a committed offset, in order of their first commit (OF-3)."""
-    topics: dict[str, list[int]] = {}
-    for topic, partition in found:
-        topics.setdefault(topic, []).append(partition)
-    return topics
+    return _NOTHING if group is None or group.state is DEAD else group.offsets
 
 
 def fetch_topics(group: Group | None, topics: list[OffsetFetchRequestTopic] | None) -> list[OffsetFetchResponseTopic]:
     """The answer to versions 1-7; a partition without a committed offset shows -1 (OF-1..OF-3)."""
     found = _offsets_of(group)
     if topics is None:
-        topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in _all_partitions(found).items()]
+        topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
@@ -149,7 +143,7 @@ def fetch_group_topics(group: Group | None, topics: list[OffsetFetchRequestTopic
     """One group's answer from version 8 on; member ids and epochs do not matter in classic groups (OF-8, OF-9)."""
     found = _offsets_of(group)
     if topics is None:
-        topics = [OffsetFetchRequestTopics(name=name, partition_indexes=indexes) for name, indexes in _all_partitions(found).items()]
+        topics = [OffsetFetchRequestTopics(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
     return [
         OffsetFetchResponseTopics(
             topic_id=topic.topic_id,
