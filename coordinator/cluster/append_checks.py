@@ -30,6 +30,10 @@ class LogConfig(NamedTuple):
     producer_id_expiration_ms: int = 86_400_000  # producer.id.expiration.ms
 
 
+_NO_TIMESTAMP = -1
+"""Kafka looks for the highest timestamp from here on up."""
+
+
 def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: int, where: str) -> int:
     """The batch's true highest timestamp, as far as it can be known without opening it. Raises BatchRefused 87 and 32."""
     highest, lowest = header.max_timestamp, min(header.base_timestamp, header.max_timestamp)
@@ -45,6 +49,7 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
             if lowest < -1 << 63 or highest >= 1 << 63:  # some have wrapped
                 timestamps = [record.timestamp for record in read_records(header, body[RECORDS:])]
                 highest, lowest = max(timestamps), min(timestamps)
+            highest = max(highest, _NO_TIMESTAMP)
     doubtful = bool(header.attributes & LOG_APPEND_TIME) or (config.compacted and header.codec)
     if not config.append_time:
         doubtful = doubtful or highest > now_ms + config.timestamp_after_max_ms or lowest < now_ms - config.timestamp_before_max_ms

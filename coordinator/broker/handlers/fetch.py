@@ -157,7 +157,7 @@ class Operation:
                 data = self._read(key, found, partition.wanted, left, whole=not total)
             size = len(data.records or b"")
             total += size
-            left = max(0, left - size) if size else left
+            left = max(0, left - size)
             urgent = urgent or bool(data.error_code) or data.diverging_epoch.end_offset >= 0
             answers.append((key, partition, data))
         return answers, total, urgent
