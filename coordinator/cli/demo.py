@@ -52,13 +52,14 @@ def run(args: Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    """Print a line, folded under its own beginning where the terminal ends."""
-    indent = " " * max(12, len(text) - len(text.lstrip()))
-    width = max(60, get_terminal_size((120, 24)).columns)
-    folded = "\n".join(wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)) or ""
+    """Print a line, on a terminal folded under its own beginning; the verdict, which has no indent, stays one line."""
+    if text.startswith(" ") and sys.stdout.isatty():
+        indent = " " * max(12, len(text) - len(text.lstrip()))
+        width = max(60, get_terminal_size().columns)
+        text = "\n".join(wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))
     if (sys.stdout.encoding or "ascii").lower().replace("-", "") != "utf8":
-        folded = folded.translate({ord("■"): "#", ord("·"): "."})
-    print(folded, flush=True)
+        text = text.translate({ord("■"): "#", ord("·"): "."})
+    print(text, flush=True)
 
 
 def _stop(*_: object) -> None:

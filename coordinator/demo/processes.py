@@ -39,8 +39,9 @@ class Player:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
+        with self._process.stdout as output:
+            for line in output:
+                self._lines.put(line)
         self._lines.put(None)
 
     @property
@@ -74,7 +75,7 @@ class Player:
         self._process.send_signal(SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL: no goodbye."""
+        """SIGKILL: no goodbye. Does nothing to one that has ended."""
         self._process.send_signal(SIGKILL)
         self._process.wait()
         self._reader.join(_PATIENCE_S)
@@ -103,8 +104,7 @@ class Company:
 
     def __exit__(self, *_: object) -> None:
         for player in self.players.values():
-            if player.running:
-                player.kill()
+            player.kill()
 
     def start(self, name: str, module: str, *args: str) -> Player:
         """Start a player."""
