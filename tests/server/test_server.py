@@ -151,7 +151,7 @@ class TestListeners:
 
     @pytest.mark.parametrize("text", ["9092", "host:", ":x", "h:70000", "://h:1", "h:-1"])
     def test_addresses_that_are_none(self, text: str) -> None:
-        with pytest.raises(ValueError, match="such as 127.0.0.1:9092"):
+        with pytest.raises(ValueError, match=r"such as 127\.0\.0\.1:9092"):
             Endpoint.parse(text)
 
     def test_addresses(self) -> None:
