@@ -62,7 +62,8 @@ def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K
     calls = list(keys)
     unique = list(dict.fromkeys(calls))
     mask = capacity_for(len(dict.fromkeys(calls[:-1]))) - 1
-    return sorted(unique[::-1], key=lambda key: spread(hash_code(key)) & mask)
+    unique.reverse()
+    return sorted(unique, key=lambda key: spread(hash_code(key)) & mask)
 
 
 def coordinator_partition(group_id: str, partitions: int) -> int:

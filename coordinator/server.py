@@ -67,7 +67,8 @@ def check_endpoints(endpoints: Sequence[Endpoint], advertised: Sequence[Endpoint
             raise ListenError(f"two listeners are called {endpoint.name}: name them apart, such as {apart}")
         if not endpoint.is_loopback and not allow_remote:
             raise ListenError(
-                f"{endpoint} can be reached from other machines, and nobody is asked for credentials: if that is meant, say so (--allow-remote)"
+                f"{endpoint} can be reached from other machines, and nobody is asked for credentials: "
+                "if that is meant, say so (--allow-remote)"
             )
         if endpoint.host in _WILDCARDS and endpoint.name not in [shown.name for shown in advertised]:
             wanted = f"--advertise {endpoint.name}://host:{endpoint.port}"
@@ -94,6 +95,8 @@ class Server:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at: int | None = None
         self._all_gone: asyncio.Future[None] | None = None
+        self._max_idle_ms = broker.configs.get_int("connections.max.idle.ms")
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     def now(self) -> int:
         """Milliseconds since this server was made."""
@@ -119,6 +122,8 @@ class Server:
             node.endpoints[name] = (host, port or node.endpoints[name][1])
         self.broker.cluster.add_broker(node)
         self.settle(self.now())
+        if self._max_idle_ms >= 0:
+            self._close_idle()
 
     async def _open(self, endpoint: Endpoint) -> Endpoint:
         try:
@@ -164,6 +169,14 @@ class Server:
         self.broker.tick(now)
         self.settle(now)
 
+    def _close_idle(self) -> None:
+        """Close connections that sent nothing for connections.max.idle.ms, as Kafka does; look again after a quarter of that."""
+        now = self.now()
+        for protocol in [protocol for protocol in self.protocols if now - protocol.received_at >= self._max_idle_ms]:
+            logger.info("%s: connection closed: idle for %d ms", protocol.connection.peer, now - protocol.received_at)
+            protocol.transport.close()
+        self._idle_timer = self.loop.call_later(max(self._max_idle_ms / 4, 10) / 1000, self._close_idle)
+
     # -- the end -----------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
@@ -171,9 +184,8 @@ class Server:
         for listening in self._listening:
             listening.close()
         self._listening.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = self._timer_at = None
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
         self.broker.shut_down(self.now())
         for protocol in list(self.protocols):
             protocol.transport.close()
@@ -186,6 +198,7 @@ class Server:
                     protocol.transport.abort()
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = self._timer_at = None
 
     def gone(self, protocol: ServerProtocol) -> None:
         """A connection has ended."""
@@ -198,13 +211,14 @@ class Server:
 class ServerProtocol(asyncio.BufferedProtocol):
     """asyncio's side of one connection. All share the server's receive buffer: it is empty again when a call returns."""
 
-    __slots__ = ("_server", "connection", "listener", "transport")
+    __slots__ = ("_server", "connection", "listener", "received_at", "transport")
 
     transport: Any  # asyncio.Transport; uvloop's has no base class in common
 
     def __init__(self, server: Server, listener: str) -> None:
         self._server = server
         self.listener = listener
+        self.received_at = server.now()
         self.connection: Connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -226,7 +240,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         server = self._server
         connection = self.connection
-        now = server.now()
+        self.received_at = now = server.now()
         connection.receive(server.receive_buffer[:nbytes], now)
         if not connection.wants_bytes:
             self.transport.pause_reading()
