@@ -35,7 +35,7 @@ test: lint unit
 lint: $(STAMP)
 	$(PY) -m ruff check .
 	$(PY) -m mypy --strict
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-cache
 
 unit: $(STAMP)
 	$(PYTEST) -n 2 --cov --cov-report=term
