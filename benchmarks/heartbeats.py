@@ -1,7 +1,8 @@
 """Heartbeats a second, and what one costs the server in processor time.
 
 Three ways to ask: one connection that waits for each answer, one connection that keeps 100 requests in flight, 50
-connections with 20 in flight each. Every connection is a member of a Stable group of its own.
+connections with 1 or 20 in flight each. Every connection is a member of a Stable group of its own. Beside them stands what a bare
+echo costs on the same sockets and loop.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from select import EPOLLIN, epoll
 
-from benchmarks.process import Client, Row, encoded, member_alone, server
+from benchmarks.process import Client, Row, ServerProcess, encoded, free_port, member_alone, running, server
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 
 _VERSION = 4
@@ -18,19 +19,18 @@ _SECONDS = 2.0
 
 
 class _Asker:
-    """A connection that sends bursts of heartbeats."""
+    """A connection that sends bursts of requests of one size, each answered by 16 bytes."""
 
-    def __init__(self, address: tuple[str, int], group: str, deep: int) -> None:
-        self.client = Client(address)
-        joined = member_alone(self.client, group)
-        beat = HeartbeatRequest(group_id=group, generation_id=joined.generation_id, member_id=joined.member_id)
-        self.burst = encoded(beat, _VERSION) * deep
+    def __init__(self, client: Client, request: bytes, deep: int) -> None:
+        self.client = client
+        self.burst = request * deep
         self.deep = deep
-        self.socket = self.client.socket
+        self.socket = client.socket
         self.missing = 0
         self.last = b""
 
     def send(self) -> None:
+        """Send a burst."""
         self.missing = self.deep * _ANSWER_BYTES
         self.socket.sendall(self.burst)
 
@@ -41,30 +41,51 @@ class _Asker:
         return self.missing == 0
 
 
-def _measure(loop: str, connections: int, deep: int, seconds: float) -> tuple[float, float]:
+def _member(address: tuple[str, int], group: str) -> tuple[Client, bytes]:
+    """A member of a Stable group of its own, and its heartbeat."""
+    client = Client(address)
+    joined = member_alone(client, group)
+    beat = HeartbeatRequest(group_id=group, generation_id=joined.generation_id, member_id=joined.member_id)
+    return client, encoded(beat, _VERSION)
+
+
+def _heartbeats(loop: str, connections: int, deep: int, seconds: float) -> tuple[float, float]:
     """(heartbeats a second, microseconds of the server's processor time for one)."""
     with server(loop=loop) as serving:
-        askers = [_Asker(serving.address, f"group-{index}", deep) for index in range(connections)]
-        by_descriptor = {asker.socket.fileno(): asker for asker in askers}
-        poll = epoll()
-        for descriptor in by_descriptor:
-            poll.register(descriptor, EPOLLIN)
-        for asker in askers:
-            asker.send()
-        answered = 0
-        cpu, began = serving.cpu_s(), time.perf_counter()
-        end = began + seconds
-        while time.perf_counter() < end:
-            for descriptor, _ in poll.poll():
-                asker = by_descriptor[descriptor]
-                if asker.receive():
-                    answered += asker.deep
-                    asker.send()
-        took, cpu = time.perf_counter() - began, serving.cpu_s() - cpu
-        poll.close()
+        askers = [_Asker(*_member(serving.address, f"group-{index}"), deep) for index in range(connections)]
+        figures = _drive(serving, askers, seconds)
         for asker in askers:
             assert asker.last.endswith(bytes(7)), asker.last  # throttle time 0, error 0, no tagged fields
-            asker.client.close()
+    return figures
+
+
+def _floor(loop: str, connections: int, seconds: float) -> float:
+    """Microseconds of processor time for a read and a write by a server that does nothing else."""
+    port = free_port()
+    with running(["benchmarks.echo", str(port), loop], port) as serving:
+        return _drive(serving, [_Asker(Client(serving.address), bytes(80), 1) for _ in range(connections)], seconds)[1]
+
+
+def _drive(serving: ServerProcess, askers: list[_Asker], seconds: float) -> tuple[float, float]:
+    by_descriptor = {asker.socket.fileno(): asker for asker in askers}
+    poll = epoll()
+    for descriptor in by_descriptor:
+        poll.register(descriptor, EPOLLIN)
+    for asker in askers:
+        asker.send()
+    answered = 0
+    cpu, began = serving.cpu_s(), time.perf_counter()
+    end = began + seconds
+    while time.perf_counter() < end:
+        for descriptor, _ in poll.poll():
+            asker = by_descriptor[descriptor]
+            if asker.receive():
+                answered += asker.deep
+                asker.send()
+    took, cpu = time.perf_counter() - began, serving.cpu_s() - cpu
+    poll.close()
+    for asker in askers:
+        asker.client.close()
     return answered / took, cpu / answered * 1e6
 
 
@@ -73,10 +94,12 @@ def run(seconds: float = _SECONDS) -> list[Row]:
     rows = []
     for loop, cpu_target in (("uvloop", "<= 11"), ("asyncio", "<= 16")):
         for connections, deep in ((1, 1), (1, 100), (50, 1), (50, 20)):
-            rate, cost = _measure(loop, connections, deep, seconds)
+            rate, cost = _heartbeats(loop, connections, deep, seconds)
             what = f"{loop}, {connections} connection{'s' * (connections > 1)}, {deep} in flight each"
             rows.append(Row(f"heartbeats a second: {what}", rate, "/s", ">= 50,000" if loop == "uvloop" and deep > 1 else ""))
-            rows.append(Row(f"server CPU of a heartbeat: {what}", cost, "us", cpu_target if deep == 1 else ""))
+            rows.append(Row(f"server CPU of a heartbeat: {what}", cost, "us", cpu_target))
+            if deep == 1:
+                rows.append(Row(f"the same of a bare echo: {what}", _floor(loop, connections, seconds), "us"))
     return rows
 
 

@@ -59,13 +59,26 @@ class ServerProcess:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def free_port() -> int:
+    """A port of loopback that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
 @contextmanager
 def server(*options: str, loop: str = "auto") -> Iterator[ServerProcess]:
     """Start a server on a free port of loopback, wait until it answers ApiVersions, end it afterwards."""
+    port = free_port()
+    with running(["coordinator", "serve", "--listen", f"127.0.0.1:{port}", "--loop", loop, *options], port) as process:
+        yield process
+
+
+@contextmanager
+def running(arguments: list[str], port: int) -> Iterator[ServerProcess]:
+    """Run `python -m ...` until it answers on its port; on the first core, while we are on the last."""
     cores = sorted(os.sched_getaffinity(0))
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "coordinator", "serve", "--listen", f"127.0.0.1:{port}", "--loop", loop, *options]
+    command = [sys.executable, "-m", *arguments]
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     try:

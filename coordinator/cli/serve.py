@@ -38,7 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until a signal comes. 0 after a graceful stop, 2 if the server cannot start."""
-    new_loop = _loop_factory(args.loop)
+    new_loop = loop_factory(args.loop)
     import asyncio
 
     emulator = _emulator(args)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         return runner.run(_serve(emulator))
 
 
-def _loop_factory(kind: str) -> type | None:
+def loop_factory(kind: str) -> type | None:
     """What makes the event loop; None: asyncio's own."""
     if kind == "asyncio":
         return None

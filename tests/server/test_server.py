@@ -237,6 +237,19 @@ class TestService:
                 await peer.reader.readexactly(16 * 10_000)
 
 
+    async def test_an_idle_connection_is_closed(self) -> None:
+        """connections.max.idle.ms"""
+        async with running(config={"connections.max.idle.ms": "200"}) as run:
+            idle, busy = await run.peer(), await run.peer()
+            closed = asyncio.ensure_future(idle.reader.read())
+            async with asyncio.timeout(10):
+                while not closed.done():
+                    assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+                    await asyncio.sleep(0.01)
+            assert closed.result() == b""
+            assert len(run.server.protocols) == 1
+
+
 class TestStop:
     async def test_parked_requests_are_answered_and_everything_is_closed(self) -> None:
         """ERR-6: joins get 16 before the connection ends; no task and no timer stays."""
