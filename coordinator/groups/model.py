@@ -17,6 +17,14 @@ from .states import DEAD, EMPTY, GroupState
 Protocols = tuple[tuple[str, bytes], ...]
 
 
+def metadata_of(protocols: Protocols, protocol_name: str | None) -> bytes:
+    """The bytes offered for one protocol; those of the first if it is named twice (PROTO-5), empty if it is not named."""
+    for name, data in protocols:
+        if name == protocol_name:
+            return data
+    return b""
+
+
 class Member:
     """One participant of a group as the coordinator knows it."""
 
@@ -61,10 +69,7 @@ class Member:
 
     def metadata(self, protocol_name: str | None) -> bytes:
         """The bytes this member sent for one protocol; empty if it did not name it."""
-        for name, data in self.protocols:
-            if name == protocol_name:
-                return data
-        return b""
+        return metadata_of(self.protocols, protocol_name)
 
     def snapshot(self) -> tuple[object, ...]:
         """Everything an observer could tell this member by, for comparing groups."""

@@ -60,6 +60,8 @@ class Call:
         self.message = message
         self.reply: Any = None
         self.at: int | None = None
+        self.events: list[ev.Event] = []
+        """What happened while it was served."""
 
     @property
     def parked(self) -> bool:
@@ -128,7 +130,9 @@ class World:
         self.fresh += type(message) is JoinGroupRequest and not message.member_id
         self.calls.append(call)
         context = RequestContext(version, client, "/127.0.0.1", str(self.fresh), call)
-        self._take(self.coordinator.handle(Request(context, message), self.now))
+        outcome = self.coordinator.handle(Request(context, message), self.now)
+        call.events = [event for _, event in outcome.events]
+        self._take(outcome)
         return call
 
     def client(self, name: str) -> Client:

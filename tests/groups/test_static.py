@@ -236,6 +236,15 @@ def test_an_absent_static_member_that_syncs_has_its_share() -> None:
     assert w.group.sync_deadline is None
 
 
+def test_a_name_given_twice_is_stored_as_it_is_shown() -> None:
+    """PROTO-5, STA-3: the first one's bytes, in the record as in the group."""
+    w = pair()
+    restart(w, protocols=(("range", b"1"), ("range", b"2")))
+    assert w.member("s").metadata("range") == b"1"
+    w.restart()
+    assert w.member("s").metadata("range") == b"1"
+
+
 def test_leaving_frees_the_instance_id() -> None:
     """LV-2, STA-1: the next one with it is a newcomer."""
     w = pair()

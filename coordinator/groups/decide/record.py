@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...errors import ErrorCode
 from ..config import GroupConfig
 from ..events import GenerationStored, MemberReplaced, StoredMember
-from ..model import Group
+from ..model import Group, metadata_of
 
 _E = ErrorCode
 #: How a failed write is told to clients (ERR-2); any other error is passed on unchanged.
@@ -59,7 +59,7 @@ def generation_record(
                 member_id=replaced.member_id,
                 session_timeout_ms=replaced.session_timeout_ms,
                 rebalance_timeout_ms=replaced.rebalance_timeout_ms,
-                subscription=dict(replaced.protocols).get(group.protocol_name, b""),
+                subscription=metadata_of(replaced.protocols, group.protocol_name),
             )
         stored.append(row)
     leader = group.leader if replaced is None else replaced.leader

@@ -1,0 +1,510 @@
+"""A storm of requests against one coordinator: random members, versions and timeouts, valid, stale and hostile, in random time.
+
+One seed makes one run, step by step; after each step the judges look. They know the rules only as invariants and stand
+apart from the code they judge: the log is folded a second time, counters are counted again, every parked request is followed
+to its end. `python -m tests.properties.storm SEED [STEPS]` repeats one run and prints every step.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from coordinator.errors import ErrorCode
+from coordinator.group_coordinator import GroupCoordinator
+from coordinator.groups import events as ev
+from coordinator.groups.evolve import evolve
+from coordinator.groups.model import Group
+from coordinator.groups.requests import Parked
+from coordinator.groups.states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.messages.sync_group import SyncGroupRequest
+from tests.groups.kit import Call, World, subscribe
+
+GROUPS = {"g": "abcd", "h": "ef"}
+CLIENTS = "abcdef"
+INSTANCES = (None, None, None, "i", "j")
+TIMEOUTS = (*[300, 1_000, 1_500, 20_000] * 4, 0, 1, 50, (1 << 31) - 1, -1, -(1 << 31))
+SESSIONS = (*[1_000, 3_000, 5_000] * 6, 100, 250, 1, 70_000)
+PROTOCOLS: tuple[tuple[tuple[str, bytes], ...], ...] = (
+    (("range", subscribe("t")),),
+    (("range", subscribe("t", "u")),),
+    (("range", subscribe("t")), ("sticky", b"s")),
+    (("sticky", b"s"), ("range", subscribe("u"))),
+    (("sticky", b""), ("roundrobin", b"\x00"), ("range", b"?")),
+    (("range", b"1"), ("range", b"2")),
+    (("other", b""),),
+    (),
+)
+TICKS = (0, 1, 10, 10, 10, 40, 40, 99, 100, 260, 700, 3_000)
+#: Long enough for every session, first join and pending id to run out.
+CALM_MS = 60_000
+#: Errors a JoinGroup may be refused with, and what may have happened all the same.
+MAY_HAPPEN = {79: (ev.GroupCreated, ev.MemberPending), 81: (ev.MemberRemoved, ev.PendingMemberRemoved)}
+
+
+class Storm:
+    """One run. `run` raises AssertionError, or whatever broke, with the seed and the last steps."""
+
+    def __init__(self, seed: int, loud: bool = False) -> None:
+        self.chance = random.Random(seed)
+        self.seed = seed
+        self.loud = loud
+        pick = self.chance.choice
+        self.world = World(
+            initial_rebalance_delay_ms=pick((0, 0, 100, 1_000)),
+            max_size=pick((2, 3, 1 << 30)),
+            min_session_timeout_ms=100,
+            max_session_timeout_ms=5_000,
+            new_member_join_timeout_ms=pick((2_000, 10_000)),
+            offsets_retention_ms=pick((3_000, 1 << 40)),
+            offsets_retention_check_interval_ms=5_000,
+            max_record_bytes=pick((600, 1 << 20)),
+        )
+        self.available = True
+        self.said: list[str] = []
+        self.judges = Judges(self.world)
+
+    def run(self, steps: int) -> None:
+        """So many steps, then silence until everything parked is answered."""
+        try:
+            for _ in range(steps):
+                self.step()
+            self.calm()
+        except Exception as fault:
+            tail = "\n".join(self.said[-12:])
+            fault.add_note(f"seed {self.seed}, step {len(self.said)}; python -m tests.properties.storm {self.seed} {steps}\n{tail}")
+            raise
+
+    def step(self) -> None:
+        """One action of anybody, then the judges."""
+        action, weight = zip(*ACTIONS, strict=True)
+        act = self.chance.choices(action, weight)[0] if self.available or self.chance.random() < 0.7 else Storm.move
+        self.world.group_id = self.chance.choice(sorted(GROUPS))
+        if self.world.state in TOWARDS and self.chance.random() < 0.4:
+            act = TOWARDS[self.world.state]
+        self.judges.before()
+        seen = len(self.world.calls)
+        self.said.append(f"@{self.world.now} {act.__name__}")
+        act(self)
+        for call in self.world.calls[seen:]:
+            self.said[-1] += f" {call!r}"
+        if self.loud:
+            print(self.said[-1])
+        self.judges.after(self.world.calls[seen:])
+
+    def calm(self) -> None:
+        """Nobody asks any more: whatever is parked has to come to an end."""
+        if not self.available:
+            self.load()
+        self.world.config.append_error = ErrorCode.NONE
+        self.judges.before()
+        self.world.advance(CALM_MS)
+        self.judges.after([])
+        self.judges.nothing_waits()
+        self.judges.full_replay()
+
+    # -- what anybody may do
+
+    def who(self) -> str:
+        """Mostly one who belongs to the group of this step."""
+        return self.chance.choice(GROUPS[self.world.group_id] if self.chance.random() < 0.95 else CLIENTS)
+
+    def identity(self, client: str) -> dict[str, Any]:
+        """Mostly who the client is; sometimes somebody else, or nobody."""
+        known = self.world.client(client)
+        dice = self.chance.random()
+        given: dict[str, Any] = {}
+        if dice < 0.1:
+            given["member_id"] = self.chance.choice(["", "nobody", self.world.client(self.who()).member_id])
+        if 0.1 < dice < 0.15:
+            given["instance"] = self.chance.choice(["i", "j", "nobody", ""])
+        if 0.15 < dice < 0.2:
+            given["instance"] = None
+        if 0.2 < dice < 0.25:
+            given["generation"] = self.chance.choice([-1, 0, known.generation - 1, known.generation + 1])
+        return given
+
+    def join(self) -> None:
+        client, pick = self.who(), self.chance.choice
+        given = self.identity(client)
+        given.pop("generation", None)
+        if self.chance.random() < 0.05:
+            self.world.clients.pop(client, None)
+        known = self.world.client(client)
+        if not known.member_id and known.instance is None:
+            known.instance = pick(INSTANCES)
+        protocols = PROTOCOLS[self.chance.randrange(4)] if self.chance.random() < 0.8 else pick(PROTOCOLS)
+        call = self.world.join(
+            client,
+            version=self.chance.randrange(10),
+            protocols=protocols,
+            kind=pick(["consumer"] * 9 + ["connect", ""]),
+            session_ms=pick(SESSIONS),
+            rebalance_ms=pick(TIMEOUTS),
+            **given,
+        )
+        if not call.parked and call.error == 79 and self.chance.random() < 0.8:
+            self.world.join(client, version=call.version, protocols=protocols, session_ms=1_000, rebalance_ms=pick(TIMEOUTS))
+        elif not call.parked and call.error in (23, 25, 82):
+            known.member_id = pick([known.member_id, "", ""])
+
+    def rejoin(self) -> None:
+        """One who is still missing joins again, with what it said before."""
+        missing = [m for m in self.world.group if not m.awaiting_join]
+        if not missing:
+            self.wait()
+            return
+        member = self.chance.choice(missing)
+        client = next((c for c in CLIENTS if self.world.client(c).member_id == member.member_id), "z")
+        kind = self.world.group.protocol_type or ""
+        times = {"session_ms": member.session_timeout_ms, "rebalance_ms": member.rebalance_timeout_ms}
+        self.world.join(client, member_id=member.member_id, protocols=member.protocols, kind=kind, **times)
+
+    def sync(self) -> None:
+        client = self.who()
+        group = self.world.coordinator.groups.get(self.world.group_id)
+        if group and group.pending_sync and self.chance.random() < 0.8:
+            owes = self.chance.choice([*group.pending_sync])
+            client = next((c for c in CLIENTS if self.world.client(c).member_id == owes), client)
+        shares = {c: bytes(self.chance.randrange(40)) for c in CLIENTS if self.chance.random() < 0.7}
+        options: dict[str, Any] = self.identity(client)
+        if group and self.chance.random() < 0.9:
+            options |= {"protocol": group.protocol_name or "", "kind": group.protocol_type or ""}
+        self.world.sync(client, shares, version=self.chance.randrange(6), **options)
+
+    def heartbeat(self) -> None:
+        client = self.who()
+        if self.chance.random() < 0.5:  # everybody is well
+            for name in GROUPS[self.world.group_id]:
+                self.world.heartbeat(name)
+        self.world.heartbeat(client, **self.identity(client))
+
+    def leave(self) -> None:
+        group = self.world.coordinator.groups.get(self.world.group_id)
+        waiting = [m for m in group if m.awaiting_sync] if group else []
+        if waiting and self.chance.random() < 0.5:
+            self.world.leave("admin", (waiting[0].member_id, None))
+            return
+        ids = [*group.members, *group.pending, "", "nobody"] if group else ["x"]
+        pick = self.chance.choice
+        who = [(pick(ids), pick(("i", "j", "x", *INSTANCES))) for _ in range(self.chance.choice((1, 1, 2, 4)))]
+        if self.chance.random() < 0.5:
+            self.world.leave(self.who(), version=self.chance.randrange(6))
+        else:
+            self.world.leave("admin", *who, version=self.chance.choice((3, 5)))
+
+    def commit(self) -> None:
+        client = self.who()
+        offsets = {(self.chance.choice("tuv"), self.chance.randrange(3)): self.chance.randrange(99) for _ in range(2)}
+        options: dict[str, Any] = self.identity(client)
+        if self.chance.random() < 0.2:
+            options |= {"member_id": "", "generation": -1, "instance": None}
+        retention = self.chance.choice((-1, -1, 500))
+        self.world.commit(client, offsets, version=self.chance.choice((8, 9)), retention_ms=retention, **options)
+
+    def look(self) -> None:
+        w = self.world
+        w.describe(version=self.chance.randrange(7), operations=True)
+        w.list([self.chance.choice(("Stable", "empty", "?"))])
+        if self.available:
+            w.fetch(self.chance.choice((None, [("t", 0), ("v", 9)])))
+
+    def delete_offsets(self) -> None:
+        self.world.delete_offsets([(topic, p) for topic in "tuv" for p in range(2)])
+
+    def delete_groups(self) -> None:
+        self.world.delete(*GROUPS)
+
+    def delete_topic(self) -> None:
+        self.world.delete_partitions(*((self.chance.choice("tuv"), p) for p in range(3)))
+
+    def wait(self) -> None:
+        self.world.advance(self.chance.choice(TICKS))
+        deadline = self.world.coordinator.next_deadline()
+        assert deadline is not None and deadline > self.world.now, f"due at {deadline} but it is {self.world.now}"
+
+    def move(self) -> None:
+        if self.available:
+            self.world.unload()
+            self.available = False
+        else:
+            self.load()
+
+    def load(self) -> None:
+        self.world.coordinator.begin_load()
+        self.world.heartbeat("a")
+        self.world.finish_load()
+        self.available = True
+
+    def break_disk(self) -> None:
+        self.world.config.append_error = self.chance.choice((ErrorCode.NONE, ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS))
+
+
+#: What mostly has to be done next.
+TOWARDS = {"PreparingRebalance": Storm.rejoin, "CompletingRebalance": Storm.sync}
+PARKABLE = (JoinGroupRequest, SyncGroupRequest)
+ACTIONS = (
+    (Storm.join, 34),
+    (Storm.sync, 22),
+    (Storm.heartbeat, 12),
+    (Storm.wait, 16),
+    (Storm.leave, 6),
+    (Storm.commit, 6),
+    (Storm.look, 2),
+    (Storm.delete_offsets, 1),
+    (Storm.delete_groups, 1),
+    (Storm.delete_topic, 1),
+    (Storm.move, 1.5),
+    (Storm.break_disk, 1),
+)
+
+
+class Judges:
+    """What must hold whatever happens."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.mirror: dict[str, Group] = {}
+        self.folded = 0
+        self.generations: dict[str, int] = {}
+        self.written: dict[str, dict[str, Any]] = {}
+        self.homes: dict[Call, tuple[str, str, Parked]] = {}
+        self.snapshot: dict[str, object] = {}
+        self.steps = 0
+        self.unloaded = 0
+
+    def before(self) -> None:
+        """Remember how things were."""
+        self.snapshot = self.world.snapshot()
+
+    def after(self, calls: list[Call]) -> None:
+        """Look at everything a step may have broken."""
+        self.steps += 1
+        fresh = self.world.log[self.folded :]
+        events = [logged.event for logged in fresh]
+        self.refusals_change_nothing(calls, events)
+        self.generations_go_up()
+        self.log_says_it_all()
+        self.parked_requests_are_followed(calls, events)
+        for group in self.world.coordinator.groups.values():
+            self.counters(group)
+            self.shape(group)
+            self.deadlines(group)
+        self.one_leader(calls)
+        self.what_lasts(fresh)
+        if self.steps % 100 == 0:
+            self.full_replay()
+
+    # -- judges
+
+    def refusals_change_nothing(self, calls: list[Call], events: list[ev.Event]) -> None:
+        """A refusal causes no event but those that MID-3, JOIN-2 and SIZE-1 name; without an event nothing changes."""
+        if not events:
+            assert self.world.snapshot() == self.snapshot, "a change without an event"
+        for call in calls:
+            errors = error_codes(call)
+            if call.parked or not errors or 0 in errors:
+                continue
+            allowed: tuple[type, ...] = MAY_HAPPEN.get(errors[0], (ev.GroupCreated,))
+            if any(isinstance(event, ev.AssignmentRejected) for event in call.events):
+                continue  # SYNC-3: the error is told after a rebalance began
+            assert all(isinstance(event, allowed) for event in call.events), f"refused, yet {call.events}"
+
+    def generations_go_up(self) -> None:
+        """REB-7: but for a load, which goes back to the last record, and a deleted group, which begins anew."""
+        for logged in self.world.log[self.folded :]:
+            event, group_id = logged.event, logged.group
+            if isinstance(event, (ev.GroupDeleted, ev.GroupUnloaded)):
+                self.unloaded = len(self.world.calls)
+                self.generations.pop(group_id, None)
+            elif isinstance(event, ev.GroupLoaded):
+                self.generations[group_id] = event.generation
+            elif isinstance(event, (ev.GenerationStarted, ev.GroupEmptied)):
+                assert event.generation == self.generations.get(group_id, 0) + 1, f"generation {event.generation}"
+                self.generations[group_id] = event.generation
+
+    def log_says_it_all(self) -> None:
+        """Folding the log a second time gives the same groups; only a load needs more than its event."""
+        loaded = set()
+        for at, group_id, event in self.world.log[self.folded :]:
+            if isinstance(event, ev.GroupLoaded):
+                loaded.add(group_id)
+            if group_id in loaded:
+                continue
+            group = self.mirror.get(group_id)
+            if group is None:
+                assert isinstance(event, ev.GroupCreated)
+                group = self.mirror[group_id] = Group(group_id, at)
+            if isinstance(event, ev.GenerationStarted):  # REB-4, LEAD-3
+                assert all(m.awaiting_join or m.group_instance_id is not None for m in group), "a member that did not rejoin"
+                assert group.members[event.leader].awaiting_join, "an absent leader"
+            evolve(group, event, at)
+            if group.state is DEAD:
+                del self.mirror[group_id]
+        self.folded = len(self.world.log)
+        live = self.world.coordinator.groups
+        if loaded:
+            self.mirror |= {group_id: group for group_id, group in self.replayed().groups.items() if group_id in loaded}
+        assert self.mirror.keys() == live.keys()
+        for group_id, group in live.items():
+            assert group.snapshot() == self.mirror[group_id].snapshot(), f"{group_id}: the log tells another story"
+
+    def replayed(self) -> GroupCoordinator:
+        return GroupCoordinator.replay(self.world.config, self.world.log, self.world.now)
+
+    def full_replay(self) -> None:
+        """The whole log, through the coordinator's own door."""
+        replayed = {group_id: group.snapshot() for group_id, group in self.replayed().groups.items()}
+        assert replayed == self.world.snapshot()
+
+    def parked_requests_are_followed(self, calls: list[Call], events: list[ev.Event]) -> None:
+        """A member waits if and only if its request is parked; one that is dropped was superseded, or its member removed."""
+        coordinator = self.world.coordinator
+        parked = coordinator._parked
+        waiting = set()
+        for group in coordinator.groups.values():
+            waiting |= {(group.group_id, m.member_id, Parked.JOIN) for m in group.members.values() if m.awaiting_join}
+            waiting |= {(group.group_id, m.member_id, Parked.SYNC) for m in group.members.values() if m.awaiting_sync}
+        assert set(parked) == waiting, f"{set(parked) ^ waiting}"
+        removed = {event.member_id for event in events if isinstance(event, ev.MemberRemoved)}
+        live = {}
+        for key, (call, _) in parked.items():
+            assert isinstance(call, Call) and call.parked, f"{key} waits for an answer it has"
+            live[call] = key
+        taken = [call.message for call in calls if isinstance(call.message, PARKABLE) and (call.parked or call.ok)]
+        later = {(message.group_id, message.member_id) for message in taken}
+        for call, (group_id, member_id, kind) in self.homes.items():
+            if call.parked and call not in live:
+                superseded = (group_id, member_id) in later  # JOIN-7
+                gone = kind is Parked.SYNC and member_id in removed  # SYNC-7
+                assert superseded or gone, f"{call!r} was forgotten"
+        self.homes = live
+
+    def counters(self, group: Group) -> None:
+        """Counted again, one by one."""
+        members = group.members.values()
+        assert group.awaiting_join == sum(m.awaiting_join for m in members)
+        support: dict[str, int] = {}
+        for m in members:
+            for name in {name for name, _ in m.protocols}:
+                support[name] = support.get(name, 0) + 1
+        assert {name: n for name, n in group.support.items() if n} == support
+        assert group.static_members == {m.group_instance_id: m.member_id for m in members if m.group_instance_id is not None}
+        assert not group.pending.keys() & group.members.keys()
+        assert group.leader in group.members if group.members else group.leader is None
+
+    def shape(self, group: Group) -> None:
+        """What each state may look like."""
+        members = group.members.values()
+        if group.state is EMPTY:
+            assert not members and group.protocol_name is None
+        assert (group.join_deadline is not None) == (group.state is PREPARING_REBALANCE)
+        assert not group.pending_sync or group.sync_deadline is not None
+        if group.sync_deadline is not None:
+            assert group.state in (COMPLETING_REBALANCE, STABLE)
+        for m in members:
+            assert not m.awaiting_join or group.state is PREPARING_REBALANCE
+            assert not m.awaiting_sync or group.state is COMPLETING_REBALANCE
+            if group.state in (COMPLETING_REBALANCE, STABLE):
+                assert group.protocol_name in {name for name, _ in m.protocols}
+                assert not m.is_new
+
+    def deadlines(self, group: Group) -> None:
+        """Whoever does not wait for an answer has a session that ends; so have new members and pending ids."""
+        at = self.world.coordinator._deadlines
+        assert at.next() == min(at._at.values())
+        for m in group.members.values():
+            if m.is_new or not (m.awaiting_join or m.awaiting_sync):
+                assert at.get((0, group.group_id, m.member_id)) is not None, f"{m} lives for ever"
+        for pending in group.pending:
+            assert at.get((0, group.group_id, pending)) is not None
+        assert at.get((1, group.group_id, "")) == group.join_deadline
+        assert at.get((2, group.group_id, "")) == group.sync_deadline
+
+    def one_leader(self, calls: Iterable[Call]) -> None:
+        """Of those who are answered at the same time for the same generation, one at most leads."""
+        recent = self.world.calls[max(self.unloaded, len(self.world.calls) - 40) :]
+        answered = [call for call in recent if call.at == self.world.now and isinstance(call.message, JoinGroupRequest)]
+        led: dict[tuple[str, int], set[str]] = {}
+        for call in answered:
+            if call.ok and call.reply.members:
+                assert call.reply.leader == call.reply.member_id
+                itself = next(m for m in call.reply.members if m.member_id == call.reply.member_id)
+                who = itself.member_id if itself.group_instance_id is None else itself.group_instance_id
+                led.setdefault((call.message.group_id, call.reply.generation_id), set()).add(who)
+        for (group_id, generation), leaders in led.items():
+            group = self.world.coordinator.groups.get(group_id)
+            if group is not None and group.generation == generation:
+                assert len(leaders) == 1, f"{group_id} generation {generation} is led by {leaders}"
+
+    def what_lasts(self, fresh: list[Any]) -> None:
+        """PST-1: a load finds the members of the last completed sync, Empty groups, and every offset."""
+        live = self.world.coordinator.groups
+        for logged in fresh:
+            event = logged.event
+            if isinstance(event, ev.GroupDeleted):
+                self.written.pop(logged.group, None)
+            elif isinstance(event, ev.GroupCreated) and event.by == "join":
+                self.written[logged.group] = {"generation": 0}
+            elif isinstance(event, ev.GroupEmptied):
+                self.written[logged.group] = {"generation": event.generation}
+            elif isinstance(event, ev.GenerationStored):
+                group = live[logged.group]
+                self.written[logged.group] = {"generation": group.generation, "leader": group.leader, "members": shares_of(group)}
+        for group_id, group in live.items():
+            if group.state is STABLE:
+                assert self.written[group_id]["members"].keys() == group.members.keys(), "a load would find others"
+        if not fresh or self.steps % 10:
+            return
+        loaded = GroupCoordinator.load(self.world.config, self.world.log, self.world.now).groups
+        if live:
+            assert kept(live) == kept(loaded)
+        for group_id, group in loaded.items():
+            expected = self.written.get(group_id, {"generation": 0})
+            assert group.generation == expected["generation"]
+            assert group.leader == expected.get("leader")
+            shares = shares_of(group)
+            assert shares == expected.get("members", {})
+            large = len(shares) > self.world.config.max_size
+            assert group.state is (PREPARING_REBALANCE if large else STABLE if shares else EMPTY)
+            if group_id in live:
+                assert group.offsets == live[group_id].offsets
+
+    def nothing_waits(self) -> None:
+        """In the end every request that is still parked has an answer."""
+        assert not self.world.coordinator._parked, f"still parked: {list(self.world.coordinator._parked)}"
+        assert not any(group.members or group.pending for group in self.world.coordinator.groups.values())
+
+
+def shares_of(group: Group) -> dict[str, tuple[str | None, bytes, bytes]]:
+    """What each member has and wants."""
+    return {m.member_id: (m.group_instance_id, m.assignment, m.metadata(group.protocol_name)) for m in group.members.values()}
+
+
+def kept(groups: dict[str, Group]) -> set[str]:
+    """The groups of which anything was written that still stands."""
+    return {group_id for group_id, group in groups.items() if group.record is not None or group.offsets}
+
+
+def error_codes(call: Call) -> list[int]:
+    """Every code of an answer: of the whole, or of each item."""
+    reply = call.reply
+    if reply is None:
+        return []
+    match type(reply).__name__:
+        case "OffsetCommitResponse":
+            return [p.error_code for t in reply.topics for p in t.partitions]
+        case "LeaveGroupResponse" if reply.members:
+            return [m.error_code for m in reply.members]
+        case "DeleteGroupsResponse":
+            return [row.error_code for row in reply.results]
+        case "JoinGroupResponse" | "SyncGroupResponse" | "HeartbeatResponse" | "LeaveGroupResponse" | "OffsetDeleteResponse":
+            return [reply.error_code]
+    return []
+
+
+if __name__ == "__main__":
+    Storm(int(sys.argv[1]), loud=True).run(int(sys.argv[2]) if len(sys.argv) > 2 else 400)
