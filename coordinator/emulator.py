@@ -120,6 +120,8 @@ class Emulator:
         server = self.server
 
         def call() -> T:
+            if self._log is not None:
+                self._log.now_ms = server.now()
             result = function()
             server.settle(server.now())
             return result
