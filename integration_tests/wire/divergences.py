@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 DIVERGENCES: Final[dict[str, str]] = {
-    "fetch.byte_limits": "max_bytes below 0: Kafka fails the first partition with -1 and serves the next; we fail each",
-    "join_group.odd_but_accepted": "a selected assignor named '' is null in Kafka's answers",
-    "offsets.fetching_everything": "all offsets of a group come in the order of Kafka's own hash table",
+    "kafka_faults.a_subscription_that_lies_about_its_length": "Kafka never answers and the group hangs; we take it as unreadable",
+    "kafka_faults.null_records": "Kafka never answers; we refuse",
+    "kafka_faults.one_protocol_twice": "Kafka never answers and the group hangs; we count it once",
+    "kafka_faults.one_resource_twice_in_alter_configs": "Kafka never answers; we refuse",
     "produce.compressed": "snappy bytes that do not decompress are refused by Kafka (-1); we do not open them",
-    "produce.timestamps": "Kafka writes its own maximum over the records' times, -1 at least, into the batch",
 }

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from integration_tests.wire.raw import Plain
-from integration_tests.wire.recorder import Link, Session
+from integration_tests.wire.recorder import Link, Session, Stop
 
 ZERO_ID = "0" * 32
 
@@ -96,6 +96,7 @@ class Member:
         self.member_id = ""
         self.generation = -1
         self.leader = False
+        self.last_answer: Plain | None = None
         self.join_fields: Plain = {
             "session_timeout_ms": 30_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
             "protocols": protocols("range"), **join,
@@ -115,12 +116,22 @@ class Member:
     def take_join(self) -> Plain:
         """Await the answer of the parked JoinGroup, and remember what it says."""
         answer = self.link.expect()
+        self.learn(answer)
+        return answer
+
+    def learn(self, answer: Plain) -> None:
+        """Remember what the answer to a JoinGroup says."""
         if answer["error_code"] == 0:
             self.generation = answer["generation_id"]
             self.leader = answer["leader"] == answer["member_id"]
         if answer["error_code"] in (0, 79):
             self.member_id = answer["member_id"]
-        return answer
+
+    def reconnect(self) -> None:
+        """Hang up, and go on from another connection under the same name."""
+        self.link.connection.close()
+        self.session.note(self.link.name, hung_up=True)
+        self.link = self.session.connect(self.link.name, client_id=self.link.name)
 
     def join(self, **other: Any) -> Plain:
         """JoinGroup and its answer; once more with the id when that is what the broker asks for."""
@@ -207,7 +218,8 @@ def until(s: Session, group: str, wanted: str) -> None:
         if state(s, group) == wanted:
             return
         time.sleep(0.01)
-    raise AssertionError(f"the group never became {wanted}")
+    s.note("stage", failed=f"the group never became {wanted}")
+    raise Stop
 
 
 def until_members(s: Session, group: str, count: int) -> None:
@@ -216,4 +228,5 @@ def until_members(s: Session, group: str, count: int) -> None:
         if len(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["members"]) == count:
             return
         time.sleep(0.01)
-    raise AssertionError(f"the group never had {count} members")
+    s.note("stage", failed=f"the group never had {count} members")
+    raise Stop

@@ -128,6 +128,15 @@ class RawConnection:
                 raise Closed
             self._received += data
 
+    def poll(self, timeout_ms: int) -> bool:
+        """Is a whole frame there, or does one come within the time? Raises `Closed`."""
+        try:
+            frame = self.receive_frame(timeout_ms)
+        except Silent:
+            return False
+        self._received[:0] = struct.pack(">i", len(frame)) + frame
+        return True
+
     def forget(self) -> None:
         """Await no longer the oldest unanswered request (one that is known never to be answered)."""
         self._awaited.popleft()

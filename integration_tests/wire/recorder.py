@@ -38,12 +38,12 @@ def _mark(dice: random.Random) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A named story; `profile` says which broker configuration it wants, `slow` that it waits for real seconds."""
+    """A named story; `profile` says which broker configuration it wants, `repeats` that names do not matter to it."""
 
     name: str
     play: Callable[[Session], None]
     profile: str = "plain"
-    slow: bool = False
+    repeats: bool = True
 
 
 @dataclass(slots=True)
@@ -86,11 +86,15 @@ class Names:
             return {k: self._placed(value, k, v) for k, v in value.items()}
         if isinstance(value, list):
             if name == "members" and all(isinstance(v, dict) and "member_id" in v and "error_code" not in v for v in value):
-                value = sorted(value, key=lambda v: str(v["member_id"]))  # hash order of random ids; client ids come first in them
+                value = sorted(value, key=lambda v: self._known(str(v["member_id"])))  # else in the hash order of random ids
             return [self.value(name, v) for v in value]
         if name in _BY_NAME and value is not None:
             return _BY_NAME[name](self, value)
         return self.text(value) if isinstance(value, str) else value
+
+    def _known(self, member_id: str) -> str:
+        """A member id without chance in it: client id first, then when it was first seen."""
+        return _UUID.sub(lambda found: self.known.get(("id", found.group()), "~" + found.group()), member_id)
 
     def _placed(self, struct: Plain, name: str, value: Any) -> Any:
         if name in ("host", "port") and "port" in struct and value not in ("", -1):
@@ -180,6 +184,10 @@ class Link:
             self.session.note(self.name, failed=type(failure).__name__.lower())
             raise Stop from None
         return f"{awaited.api} v{awaited.version}", answer
+
+    def poll(self, timeout_ms: int) -> bool:
+        """Has the oldest parked request been answered, or is it within the time? Leaves no step."""
+        return self.connection.poll(timeout_ms)
 
     def silent(self, during_ms: int = 150) -> None:
         """Nothing may come for so long."""

@@ -31,12 +31,12 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
 _SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(profile: str = "plain", *, slow: bool = False) -> Callable[[Play], Play]:
+def scenario(profile: str = "plain", *, repeats: bool = True) -> Callable[[Play], Play]:
     """Register a function as a scenario named after its module and itself."""
 
     def register(play: Play) -> Play:
         name = f"{play.__module__.rsplit('.', 1)[-1]}.{play.__name__}"
-        _SCENARIOS[name] = Scenario(name, play, profile, slow)
+        _SCENARIOS[name] = Scenario(name, play, profile, repeats)
         return play
 
     return register

@@ -220,7 +220,8 @@ def producer_ids(s: Session) -> None:
     a.ask("InitProducerId", 4, transactional_id="", transaction_timeout_ms=60_000)
 
 
-def _producer(s: Session) -> int:
+def producer(s: Session) -> int:
+    """A fresh producer id, without a step."""
     return int(s.stage().ask_quietly("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1000)["producer_id"])
 
 
@@ -229,7 +230,7 @@ def idempotent_sequences(s: Session) -> None:
     """Duplicates are answered with their first offset, gaps refused; the last five batches are remembered."""
     a = s.connect()
     name = topic(s, "t")
-    me = _producer(s)
+    me = producer(s)
 
     def write(sequence: int, *values: bytes, epoch: int = 0, version: int = 12) -> None:
         produce(a, name, batch(*values, producer=Producer(me, epoch, sequence)), version=version)
@@ -256,7 +257,7 @@ def idempotent_beginnings(s: Session) -> None:
     """A producer the partition does not know may begin anywhere it did not before; negative ids and sequences."""
     a = s.connect()
     name = topic(s, "t", 4)
-    me = _producer(s)
+    me = producer(s)
     produce(a, name, batch(b"a", producer=Producer(me, 0, 5)), 0)
     produce(a, name, batch(b"a", producer=Producer(me, 0, 6)), 0)
     produce(a, name, batch(b"a", producer=Producer(987654321, 0, 0)), 1)
@@ -273,7 +274,7 @@ def idempotent_epochs(s: Session) -> None:
     """A newer epoch begins at 0 again; an older one is refused."""
     a = s.connect()
     name = topic(s, "t")
-    me = _producer(s)
+    me = producer(s)
 
     def write(epoch: int, sequence: int, version: int = 12) -> None:
         produce(a, name, batch(b"x", producer=Producer(me, epoch, sequence)), version=version)
@@ -295,7 +296,7 @@ def idempotent_wrap(s: Session) -> None:
     """Sequences go from 2147483647 back to 0."""
     a = s.connect()
     name = topic(s, "t")
-    me = _producer(s)
+    me = producer(s)
     produce(a, name, batch(b"a", producer=Producer(me, 0, 2147483646)))
     produce(a, name, batch(b"b", b"c", producer=Producer(me, 0, 2147483647)))
     produce(a, name, batch(b"d", producer=Producer(me, 0, 1)))
@@ -307,7 +308,7 @@ def transactional_produce_without_a_transaction(s: Session) -> None:
     """A transactional batch, or a transactional id, on a producer that has none."""
     a = s.connect()
     name = topic(s, "t")
-    me = _producer(s)
+    me = producer(s)
     produce(a, name, batch(b"a", producer=Producer(me, 0, 0), attributes=16))
     produce(a, name, batch(b"a", attributes=16))
     latest(a, name)

@@ -1,0 +1,113 @@
+"""Requests with a few bytes changed: who closes, who answers, and what.
+
+Every body starts as a sound request of some API and version; then bytes are flipped, cut, added, or lengths blown up.
+Only APIs that change nothing but groups and offsets take part, so that no chance byte makes a topic.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from integration_tests.wire.people import topic
+from integration_tests.wire.raw import Closed, Plain, Silent
+from integration_tests.wire.recorder import Session
+from integration_tests.wire.registry import scenario
+
+SEEDS = range(1, 9)
+FRAMES = 60
+PATIENCE_MS = 150
+
+EXTREMES = tuple(bytes.fromhex(x) for x in ("ffffffff", "7fffffff", "80000000", "00000000", "ffff", "7fff", "ffffffff0f", "8001"))
+
+
+def _templates(s: Session) -> dict[str, tuple[range, Callable[[int], Plain]]]:
+    """Sound requests by API: the versions, and the fields in each."""
+    name, group, identity = topic(s, "t", 1), s.name("g"), "ab" * 16
+
+    def offsets(version: int) -> Plain:
+        asked = {"topic_id": identity} if version >= 10 else {"name": name}
+        if version >= 8:
+            return {"groups": [{"group_id": group, "topics": [asked | {"partition_indexes": [0, 1]}]}]}
+        return {"group_id": group, "topics": [asked | {"partition_indexes": [0, 1]}]}
+
+    def commit(version: int) -> Plain:
+        asked = {"topic_id": identity} if version >= 10 else {"name": name}
+        partitions = [{"partition_index": 0, "committed_offset": 5, "committed_metadata": "m"}]
+        return {"group_id": group, "generation_id_or_member_epoch": 3, "member_id": "m", "topics": [asked | {"partitions": partitions}]}
+
+    def leave(version: int) -> Plain:
+        return {"group_id": group} | ({"member_id": "m"} if version < 3 else {"members": [{"member_id": "m", "group_instance_id": "i"}]})
+
+    def coordinator(version: int) -> Plain:
+        return {"key": group} if version < 4 else {"coordinator_keys": [group, "x"], "key_type": 0}
+
+    given = [{"member_id": "m", "assignment": "ab"}]
+    looked_up = [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}]
+    ended = [{"topic": name, "partitions": [{"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}]
+    return {
+        "Heartbeat": (range(5), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m"}),
+        "SyncGroup": (range(6), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m", "assignments": given}),
+        "LeaveGroup": (range(6), leave),
+        "DescribeGroups": (range(7), lambda _: {"groups": [group, "x"]}),
+        "DeleteGroups": (range(3), lambda _: {"groups_names": [group]}),
+        "OffsetFetch": (range(1, 11), offsets),
+        "OffsetCommit": (range(2, 11), commit),
+        "OffsetDelete": (range(1), lambda _: {"group_id": group, "topics": [{"name": name, "partitions": [{"partition_index": 0}]}]}),
+        "FindCoordinator": (range(7), coordinator),
+        "ListOffsets": (range(1, 12), lambda _: {"replica_id": -1, "topics": looked_up}),
+        "OffsetForLeaderEpoch": (range(2, 5), lambda _: {"topics": ended}),
+        "DescribeTopicPartitions": (range(1), lambda _: {"topics": [{"name": name}], "cursor": {"topic_name": name, "partition_index": 0}}),
+        "InitProducerId": (range(6), lambda _: {"transactional_id": None, "transaction_timeout_ms": 1000}),
+        "DescribeCluster": (range(3), lambda _: {}),
+    }  # fmt: skip
+
+
+def mutated(body: bytes, dice: random.Random) -> bytes:
+    """The body with one to three changes."""
+    for _ in range(dice.choice((1, 1, 2, 3))):
+        where = dice.randrange(len(body) + 1)
+        match dice.randrange(6):
+            case 0:
+                body = body[:where]
+            case 1:
+                body = body[:where] + bytes([dice.randrange(256)]) + body[where + 1 :]
+            case 2:
+                body = body[:where] + dice.choice(EXTREMES) + body[where + 4 :]
+            case 3:
+                body = body[:where] + dice.choice(EXTREMES) + body[where:]
+            case 4:
+                body = body[:where] + body[where + dice.randrange(1, 4) :]
+            case _:
+                body = body[:where] + bytes(dice.randrange(1, 5)) + body[where:]
+    return body
+
+
+def episode(seed: int) -> Callable[[Session], None]:
+    """The scenario of one seed."""
+
+    def play(s: Session) -> None:
+        dice = random.Random(seed)
+        templates = _templates(s)
+        link = s.connect("a")
+        for i in range(FRAMES):
+            api, (versions, fields) = dice.choice(list(templates.items()))
+            version = dice.choice(versions)
+            body = mutated(s.codec.encode(api, version, fields(version)), dice)
+            s.note("a", sent=f"{api} v{version}", body=s.names.text(body.hex()))
+            link.connection.send_body(api, version, body)
+            try:
+                awaited, answer = link.connection.receive(PATIENCE_MS)
+            except (Closed, Silent) as failure:
+                s.note("a", met=type(failure).__name__.lower())
+                link.connection.close()
+                link = s.connect(f"a{i}")
+            else:
+                s.note("a", got=f"{awaited.api} v{awaited.version}", fields=s.names.value("", answer))
+
+    play.__name__ = f"seed_{seed:03}"
+    return play
+
+
+for _seed in SEEDS:
+    scenario(repeats=False)(episode(_seed))
