@@ -1,0 +1,172 @@
+"""The wire stream: what came, what was answered and when, and that the chain of causes reaches from bytes to rebalances."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from coordinator.broker.build import build_broker, topic_options
+from coordinator.cluster.configs import BrokerConfigs
+from coordinator.event_log import EventLog
+from coordinator.event_log.replay import group_events
+from coordinator.event_log.timeline import Timeline
+from coordinator.group_coordinator import GroupCoordinator
+from coordinator.wire.messages.api_versions import ApiVersionsRequest
+from coordinator.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.broker.desk import Desk, join, new_member
+
+
+class LoggedDesk(Desk):
+    """A desk with a log in memory."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.log = EventLog()
+        configs = BrokerConfigs({}, kafka_defaults=False)
+        self.broker = build_broker(
+            configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(["orders:2"]), log=self.log
+        )
+        self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
+
+    def lines(self, stream: str) -> list[dict[str, Any]]:
+        return [line for line in self.log.events() if line["stream"] == stream]
+
+
+def test_topics_of_the_start_are_in_the_log() -> None:
+    desk = LoggedDesk()
+    assert [(line["topic"], line["partitions"], line["cause"]) for line in desk.lines("cluster")] == [
+        ("__consumer_offsets", 50, None), ("orders", 2, None),
+    ]  # fmt: skip
+
+
+def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
+    desk = LoggedDesk()
+    client = desk.client()
+    member = new_member(client)
+    client.send(join(member=member), 9)
+    desk.pass_time(0)
+    desk.now += 40
+    sync = SyncGroupRequest(
+        group_id="g", generation_id=1, member_id=member, protocol_type="consumer", protocol_name="range",
+        assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"")],
+    )  # fmt: skip
+    client.send(sync, 5)
+    client.send(HeartbeatRequest(group_id="g", generation_id=1, member_id=member), 4)
+    commit = OffsetCommitRequest(
+        group_id="g", generation_id_or_member_epoch=1, member_id=member,
+        topics=[OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(partition_index=1, committed_offset=3)])],
+    )  # fmt: skip
+    client.send(commit, 9)
+    client.send(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 8)
+    client.send(LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=member)]), 5)
+    told = [(line["type"], line["api"], line.get("member"), line.get("generation")) for line in desk.lines("wire")]
+    assert told == [
+        ("RequestSeen", "join_group", None, None),
+        ("RequestRefused", "join_group", member, None),
+        ("RequestSeen", "join_group", member, None),
+        ("RequestAnswered", "join_group", member, 1),
+        ("RequestSeen", "sync_group", member, 1),
+        ("RequestAnswered", "sync_group", member, 1),
+        ("RequestSeen", "offset_commit", member, 1),
+        ("RequestAnswered", "offset_commit", member, 1),
+        ("RequestSeen", "offset_fetch", None, None),
+        ("RequestAnswered", "offset_fetch", None, None),
+        ("RequestSeen", "leave_group", member, None),
+        ("RequestAnswered", "leave_group", member, None),
+    ]
+    assert {line["group"] for line in desk.lines("wire")} == {"g"}
+    by_seq = {line["seq"]: line for line in desk.log.events()}
+    for line in desk.lines("wire"):
+        if line["type"] != "RequestSeen":
+            assert by_seq[line["cause"]]["api"] == line["api"]
+    for line in desk.lines("group"):
+        assert line["cause"] is not None, line
+    timeline = Timeline()
+    for line in desk.log.events():
+        timeline.feed(line)
+    last = timeline.groups["g"].rebalances[-1]
+    assert [line["type"] for line in last.causes] == ["MemberRemoved", "RequestSeen"]
+    assert last.causes[-1]["api"] == "leave_group"
+    replayed = GroupCoordinator.replay(desk.broker.coordinator.config, group_events(desk.log.events()), desk.now)
+    assert replayed.groups["g"].snapshot() == desk.broker.coordinator.groups["g"].snapshot()
+
+
+def test_a_parked_request_is_answered_late() -> None:
+    desk = LoggedDesk()
+    first, second = desk.client(), desk.client("127.0.0.1:50001")
+    a = new_member(first)
+    first.send(join(member=a), 9)
+    desk.pass_time(0)
+    b = new_member(second)
+    second.send(join(member=b), 9)
+    desk.now += 250
+    first.send(join(member=a), 9)
+    waits = {line["member"]: line["waited_ms"] for line in desk.lines("wire") if line["type"] == "RequestAnswered"}
+    assert waits == {a: 0, b: 250}
+
+
+def test_refused_heartbeats_are_told_and_others_are_not() -> None:
+    desk = LoggedDesk()
+    client = desk.client()
+    client.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 4)
+    client.ask(ApiVersionsRequest(), 0)
+    (line,) = desk.lines("wire")
+    assert line["type"] == "RequestRefused"
+    assert line["cause"] is None
+    assert (line["group"], line["generation"], line["member"], line["errors"]) == ("g", 1, "m", ["UNKNOWN_MEMBER_ID"])
+    assert (line["api"], line["version"], line["client"], line["peer"]) == ("heartbeat", 4, "test", "127.0.0.1:50000")
+
+
+def test_a_part_that_is_refused_is_a_refusal() -> None:
+    desk = LoggedDesk()
+    topics = [OffsetCommitRequestTopic(name="no-such", partitions=[OffsetCommitRequestPartition(partition_index=0)])]
+    desk.client().ask(OffsetCommitRequest(group_id="g", topics=topics), 9)
+    refused = desk.lines("wire")[-1]
+    assert refused["errors"] == ["UNKNOWN_TOPIC_OR_PARTITION"]
+
+
+def test_a_metadata_request_is_told_when_it_may_make_a_topic() -> None:
+    desk = LoggedDesk()
+    client = desk.client()
+    client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), 9)
+    assert desk.lines("wire") == []
+    client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="fresh")]), 9)
+    seen = desk.lines("wire")[0]
+    created = desk.lines("cluster")[-1]
+    assert (seen["type"], seen["api"]) == ("RequestSeen", "metadata")
+    assert (created["type"], created["topic"], created["cause"]) == ("TopicCreated", "fresh", seen["seq"])
+
+
+def test_growth_is_caused_by_who_asked_for_it() -> None:
+    desk = LoggedDesk()
+    desk.now = 70
+    desk.client().ask(CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="orders", count=3, assignments=None)], timeout_ms=100), 3)
+    grown = desk.lines("cluster")[-1]
+    assert (grown["type"], grown["at_ms"], grown["partitions"], grown["added"]) == ("PartitionsAdded", 70, 3, [2])
+    assert grown["cause"] == desk.lines("wire")[0]["seq"]
+
+
+def test_bytes_that_are_not_kafka_are_told() -> None:
+    desk = LoggedDesk()
+    desk.client().feed(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    (line,) = desk.lines("wire")
+    assert line["type"] == "ConnectionRefused"
+    assert line["peer"] == "127.0.0.1:50000"
+    assert "HTTP" in line["why"]
+
+
+def test_the_log_is_handed_over_before_an_answer_leaves() -> None:
+    desk = LoggedDesk()
+    client = desk.client()
+    order: list[str] = []
+    flush, write = desk.log.flush, client.connection._write
+    desk.log.flush = lambda: (order.append("flush"), flush())[1]  # type: ignore[func-returns-value, method-assign]
+    client.connection._write = lambda data: (order.append("write"), write(data))[1]  # type: ignore[func-returns-value]
+    client.send(join(), 9)
+    assert order[:2] == ["flush", "write"]
