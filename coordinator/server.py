@@ -174,7 +174,7 @@ class Server:
         now = self.now()
         for protocol in [protocol for protocol in self.protocols if now - protocol.received_at >= self._max_idle_ms]:
             logger.info("%s: connection closed: idle for %d ms", protocol.connection.peer, now - protocol.received_at)
-            protocol.transport.close()
+            protocol.end()
         self._idle_timer = self.loop.call_later(max(self._max_idle_ms / 4, 10) / 1000, self._close_idle)
 
     # -- the end -----------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Server:
             self._idle_timer.cancel()
         self.broker.shut_down(self.now())
         for protocol in list(self.protocols):
-            protocol.transport.close()
+            protocol.end()
         if self.protocols:
             self._all_gone = self.loop.create_future()
             try:
@@ -252,6 +252,12 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._server.unread.discard(self)
         self.transport.resume_reading()
 
+    def end(self) -> None:
+        """Handle nothing more; what was answered still goes out."""
+        self.connection.lost()
+        self._server.unread.discard(self)
+        self.transport.close()
+
     def pause_writing(self) -> None:
         self.connection.pause()
 
@@ -266,7 +272,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
 
     def _close(self, why: str, fault: Exception | None) -> None:
         logger.log(logging.ERROR if fault else logging.WARNING, "%s: connection closed: %s", self.connection.peer, why, exc_info=fault)
-        self.transport.close()
+        self.end()
 
 
 def _bind_host(host: str) -> str | None:
