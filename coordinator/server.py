@@ -25,6 +25,8 @@ DEFAULT_LISTENER = "PLAINTEXT"
 _RECEIVE_BUFFER_BYTES = 1 << 18
 _BACKLOG = 1024
 _WRITE_HIGH_WATER_BYTES = 1 << 20
+FLUSH_GRACE_S = 2.0
+"""How long a stopping server lets clients read their last answers."""
 _WILDCARDS = ("", "0.0.0.0", "::")
 
 
@@ -192,7 +194,7 @@ class Server:
         if self.protocols:
             self._all_gone = self.loop.create_future()
             try:
-                await asyncio.wait_for(self._all_gone, 2.0)
+                await asyncio.wait_for(self._all_gone, FLUSH_GRACE_S)
             except TimeoutError:  # somebody does not read what we sent
                 for protocol in list(self.protocols):
                     protocol.transport.abort()

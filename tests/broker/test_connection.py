@@ -16,6 +16,7 @@ from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from coordinator.wire.primitives import WireError
 from tests.broker.desk import Client, Desk, join, new_member
 
 
@@ -249,6 +250,16 @@ class TestHostileInput:
         assert client.closed is not None
         assert isinstance(client.fault, RuntimeError)
         assert other.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
+
+
+    def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(self) -> None:
+        desk = Desk()
+        desk.broker.interceptors.append(lambda call: Answer(HeartbeatResponse(error_code=1 << 20)))
+        client = desk.client()
+        client.send(heartbeat("m"), 4)
+        assert client.closed is not None
+        assert "cannot be encoded" in client.closed
+        assert isinstance(client.fault, WireError)
 
 
 class TestForgiven:

@@ -130,6 +130,8 @@ class TestListeners:
             (["127.0.0.1:0", "127.0.0.1:0"], [], "two listeners are called PLAINTEXT"),
             (["127.0.0.1:0"], ["OTHER://x:1"], "the listeners are called PLAINTEXT"),
             (["127.0.0.1:0"], ["0.0.0.0:1"], "cannot be advertised"),
+            (["127.255.255.255.255:0"], [], "cannot listen on"),
+            ([f"127.{'x' * 300}:0"], [], "cannot listen on"),
         ],
     )
     async def test_what_cannot_be_meant_is_refused(self, listen: list[str], advertise: list[str], words: str) -> None:
@@ -285,6 +287,18 @@ class TestStop:
             assert end.value.partial == b"", "no answer was cut off"
             await stopping
             assert received == 100
+
+    async def test_a_peer_that_does_not_read_does_not_hold_up_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("coordinator.server.FLUSH_GRACE_S", 0.05)
+        async with running() as run:
+            peer = await run.peer()
+            peer.writer.write(frame(request_header(3, 12, 1, "peer"), MetadataRequest(topics=None).encode(12)) * 10_000)
+            async with asyncio.timeout(20):
+                while not run.server.unread:
+                    await asyncio.sleep(0)
+                await run.server.stop()
+                while run.server.protocols:
+                    await asyncio.sleep(0)
 
     async def test_stopping_twice_is_stopping(self) -> None:
         async with running() as run:
