@@ -240,6 +240,9 @@ def test_a_coordinator_that_is_lost_in_the_middle() -> None:
     w.unload()
     assert why(w.last()) == f"A rebalance began because member {D} joined; it did not end, because the coordinator gave the group up."
     assert "The coordinator gave the group up; parked requests were told so." in w.text()
+    assert "group g: PreparingRebalance in generation 3 when the coordinator gave it up, 4 members, leader a-9e37" in w.text()
+    w.finish_load()
+    assert f"group g: Stable in generation 3, 3 members, leader {A}" in w.text()
 
 
 def test_refusals_that_matter_are_told() -> None:
@@ -391,6 +394,27 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], args: list[str], complain
     assert status == 2
     assert out == ""
     assert complaint in err
+
+
+@pytest.mark.parametrize(
+    ("found", "instead"),
+    [
+        ('"leader":"a', '"ladder":"a'),
+        ('"protocols":[', '"protocols":7,"x":['),
+        ('"metadata":"00', '"metadata":"zz'),
+        ('"assignment":"00', '"assignment":"0'),
+    ],
+)
+def test_lines_that_are_not_as_their_type_has_them(capsys: pytest.CaptureFixture[str], tmp_path: Path, found: str, instead: str) -> None:
+    path = tmp_path / "run.jsonl"
+    text = GOLDEN.read_text()
+    assert found in text
+    path.write_text(text.replace(found, instead))
+    status, out, err = explain(capsys, str(path))
+    assert status == 2
+    assert out == ""
+    assert f"{path}, line " in err
+    assert "as docs/event_log.md has it" in err
 
 
 def test_a_whole_log_is_told_without_its_end(tmp_path: Path) -> None:

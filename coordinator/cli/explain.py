@@ -58,7 +58,9 @@ def _read(path: str) -> Timeline:
     from coordinator.event_log.reader import LogError, read, read_lines
 
     try:
-        return timeline_of(read_lines(sys.stdin, "standard input") if path == "-" else read(path))
+        if path == "-":
+            return timeline_of(read_lines(sys.stdin, "standard input"), "standard input")
+        return timeline_of(read(path), path)
     except LogError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

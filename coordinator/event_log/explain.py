@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from .reader import Line
+from .reader import Line, LogError
 from .sentences import because, told, why
 from .timeline import Timeline
 from .views import Change, GroupView, MemberView, Note, Rebalance, Share
@@ -14,11 +14,15 @@ from .words import counted, duration, instant, partitions, printable
 JSON_VERSION: Final = 1
 
 
-def timeline_of(lines: Iterable[Line]) -> Timeline:
-    """The timeline of a whole log. Raises what reading raises."""
+def timeline_of(lines: Iterable[Line], name: str = "log") -> Timeline:
+    """The timeline of a whole log. Raises LogError for a line that lacks what its type has, and what reading raises."""
     timeline = Timeline()
-    for line in lines:
-        timeline.feed(line)
+    for number, line in enumerate(lines, 1):
+        try:
+            timeline.feed(line)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            what = f"seq {line['seq']}: no {line['type']} as docs/event_log.md has it ({type(error).__name__}: {error})"
+            raise LogError(name, number, what) from error
     return timeline
 
 
@@ -43,8 +47,11 @@ def as_text(timeline: Timeline, groups: Iterable[GroupView], generation: int | N
 
 
 def _summary(group: GroupView) -> str:
-    parts = [f"group {printable(group.group)}: {group.state} in generation {group.generation}"]
-    if group.state not in ("Empty", "Dead") and group.members:
+    state = group.given_up_as or group.state
+    parts = [f"group {printable(group.group)}: {state} in generation {group.generation}"]
+    if group.given_up_as:
+        parts[0] += " when the coordinator gave it up"
+    if state not in ("Empty", "Dead") and group.members:
         parts.append(f"{len(group.members)} member{'s' if len(group.members) > 1 else ''}, leader {group.leader}")
         if group.assignor is not None:
             parts.append(f"assignor {printable(group.assignor)}")

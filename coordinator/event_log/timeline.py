@@ -6,13 +6,13 @@ heart it knows nothing. Lines of unknown types are passed over. It tells what wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from ..wire.consumer_protocol import Assignment, Subscription
-from ..wire.primitives import WireError
+from ..wire.consumer_protocol import Subscription
+from .blobs import assignment, by_topic, decoded, minus
 from .reader import Line
-from .views import Change, GroupView, MemberView, Note, Partitions, Rebalance, Share
+from .views import Change, GroupView, MemberView, Note, Rebalance, Share
 
 _CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "RequestAnswered"})
 _ROUTINE_REFUSALS = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
@@ -76,7 +76,7 @@ class Timeline:
         group.entries.append(Note(line["at_ms"], line["seq"], line["type"], group.generation, members or [], line))
 
     def _created(self, group: GroupView, line: Line) -> None:
-        group.state, group.created_ms = "Empty", line["at_ms"]
+        group.state, group.created_ms, group.assignor, group.given_up_as = "Empty", line["at_ms"], None, ""
 
     def _pending(self, group: GroupView, line: Line) -> None:
         group.name(line["member"])
@@ -96,7 +96,7 @@ class Timeline:
         """Take over what a member asks for; returns how that differs from before."""
         before, after = member.subscription, None
         if group.protocol_type == "consumer" and line["protocols"]:
-            after = _decoded(Subscription.decode, line["protocols"][0]["metadata"])
+            after = decoded(Subscription.decode, line["protocols"][0]["metadata"])
         member.subscription = after
         member.seen_ms, member.seen_by = line["at_ms"], "join_group"
         if before is None or after is None:
@@ -104,7 +104,7 @@ class Timeline:
         return {
             "topics_added": sorted(set(after.topics) - set(before.topics)),
             "topics_dropped": sorted(set(before.topics) - set(after.topics)),
-            "given_up": _minus(_by_topic(before.owned_partitions), _by_topic(after.owned_partitions)),
+            "given_up": minus(by_topic(before.owned_partitions), by_topic(after.owned_partitions)),
             "owned_changed": before.owned_partitions != after.owned_partitions,
         }
 
@@ -197,6 +197,7 @@ class Timeline:
     def _stored(self, group: GroupView, line: Line) -> None:
         current = group.current
         shares = [self._share(group, row) for row in line["members"]]
+        group.stored = frozenset(row["member_id"] for row in line["members"])
         if group.state == "Stable" or current is None:  # a static member was replaced without a rebalance
             return
         group.state = "Stable"
@@ -205,16 +206,16 @@ class Timeline:
 
     def _share(self, group: GroupView, row: dict[str, Any]) -> Share:
         member = group.member(row["member_id"])
-        before, now = member.assignment or {}, _assignment(row["assignment"]) if group.protocol_type == "consumer" else None
+        before, now = member.assignment or {}, assignment(row["assignment"]) if group.protocol_type == "consumer" else None
         member.assignment = now
         size = len(row["assignment"]) // 2
-        return Share(member.name, member.member_id, now, size, _minus(now or {}, before), _minus(before, now or {}))
+        return Share(member.name, member.member_id, now, size, minus(now or {}, before), minus(before, now or {}))
 
     def _rejected(self, group: GroupView, line: Line) -> None:
         group.waiting.append(Change(line["seq"], line["at_ms"], line["type"], [group.leader or ""], line))
 
     def _emptied(self, group: GroupView, line: Line) -> None:
-        group.state, group.leader, group.assignor = "Empty", None, None
+        group.state, group.leader, group.assignor, group.stored = "Empty", None, None, frozenset()
         current = group.current
         if current is not None:
             current.generation, current.generation_ms, current.outcome = line["generation"], line["at_ms"], "empty"
@@ -226,13 +227,16 @@ class Timeline:
         current = group.current
         if current is not None and current.ended_ms is None:
             self._end(current, line["at_ms"], "lost")
-        group.state, group.leader = "Dead", None
         if line["type"] == "GroupDeleted":
-            group.members = {}
+            group.members, group.leader = {}, None
+        else:
+            group.given_up_as = group.state
+        group.state = "Dead"
         self._note(group, line)
 
     def _loaded(self, group: GroupView, line: Line) -> None:
-        group.state = line["state"]
+        group.state, group.given_up_as = line["state"], ""
+        group.members = {member_id: view for member_id, view in group.members.items() if member_id in group.stored}
         group.rearmed = (line["at_ms"], "the loading of the group")
         self._note(group, line)
 
@@ -253,33 +257,6 @@ def last_sign(group: GroupView, member: MemberView, line: Line) -> tuple[int, st
 
 
 _TIMERS_ARE_LATE_MS = 5
-
-
-def _decoded(decode: Callable[[bytes], Any], text: str) -> Any:
-    try:
-        return decode(bytes.fromhex(text))
-    except WireError:
-        return None
-
-
-def _assignment(text: str) -> Partitions | None:
-    """An assignment's partitions by topic; no bytes at all are an empty one."""
-    if not text:
-        return {}
-    assignment = _decoded(Assignment.decode, text)
-    return None if assignment is None else _by_topic(assignment.partitions)
-
-
-def _by_topic(pairs: Iterable[Any]) -> Partitions:
-    topics: Partitions = {}
-    for topic, numbers in pairs:
-        topics[topic] = tuple(sorted({*topics.get(topic, ()), *numbers}))
-    return topics
-
-
-def _minus(some: Partitions, others: Partitions) -> Partitions:
-    left = {topic: tuple(n for n in numbers if n not in others.get(topic, ())) for topic, numbers in some.items()}
-    return {topic: numbers for topic, numbers in left.items() if numbers}
 
 
 _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {

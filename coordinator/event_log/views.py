@@ -95,6 +95,7 @@ class GroupView:
     group: str
     created_ms: int
     state: str = "Empty"
+    given_up_as: str = ""  # its state when a coordinator gave it up, while it is Dead for that reason
     generation: int = 0
     leader: str | None = None
     assignor: str | None = None
@@ -102,6 +103,7 @@ class GroupView:
     members: dict[str, MemberView] = field(default_factory=dict)
     entries: list[Rebalance | Note] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    stored: frozenset[str] = frozenset()  # the members that a coordinator which loads the group will find
     commits: int = 0
     rearmed: tuple[int, str] = (0, "")  # when all sessions began anew, and at what
     waiting: list[Change] = field(default_factory=list)  # changes that no rebalance has taken up yet
