@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from integration_tests.wire.people import Member, describe, protocols, state, subscription, topic
+from integration_tests.wire.people import Member, describe, protocols, state, subscription, topic, until
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
@@ -122,6 +122,7 @@ class Play:
         gone = [m["member_id"] for m in described if m["member_id"] not in held]
         if len(gone) == 1 and (len(described) <= 2 or gone[0] != self.leader_id):
             self.admin.ask("LeaveGroup", 4, group_id=self.group, members=[{"member_id": gone[0], "group_instance_id": None}])
+            self.emptied()
 
     def join(self, member: Member) -> None:
         """Join: mostly rightly."""
@@ -170,7 +171,13 @@ class Play:
             member.leave(version)
         if self.dice.random() < 0.7:
             member.member_id = ""
-        return None
+        return self.emptied()
+
+    def emptied(self) -> None:
+        """A join phase without members ends by a timer of no length when an id is pending: let it, before anything else comes."""
+        found = self.s.stage().ask_quietly("DescribeGroups", 6, groups=[self.group])["groups"][0]
+        if found["group_state"] == "PreparingRebalance" and not found["members"]:
+            until(self.s, self.group, "Empty")
 
     def commit(self, member: Member) -> None:
         """Commit as a member."""
