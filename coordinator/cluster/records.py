@@ -125,14 +125,15 @@ def is_transactional(data: bytes) -> bool:
     """Whether the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be a batch (with a message:
     Kafka looks here before anything else, and refuses the whole request)."""
     size = _next_size(data, 0)
-    return size is not None and size >= HEADER_SIZE and data[16] == MAGIC and bool(data[CRC_START + 1] & TRANSACTIONAL)
+    return size is not None and size > CRC_START + 1 and data[16] == MAGIC and bool(data[CRC_START + 1] & TRANSACTIONAL)
 
 
 def sole_batch(data: bytes, version: int) -> BatchHeader:
     """The one batch that a Produce request of `version` may carry for a partition.
 
     Bytes after it that make no whole batch are forgiven. Raises BatchRefused: 87 for none, several or an old format,
-    2 for lengths that cannot be, 76 for zstd before v7.
+    2 for lengths that cannot be, -1 for less than a header (which
+    Kafka trips over), 76 for zstd before v7.
     """
     size = _next_size(data, 0)
     if size is None:
@@ -140,7 +141,7 @@ def sole_batch(data: bytes, version: int) -> BatchHeader:
     if data[16] != MAGIC:
         raise invalid(f"a batch of format {data[16]}, before 2")
     if size < HEADER_SIZE:
-        raise _corrupt(f"a batch of {size} bytes, less than its header")
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {size} bytes, less than its header")
     header = parse_header(data)
     if version < 7 and header.codec == ZSTD:
         raise BatchRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce v{version}")

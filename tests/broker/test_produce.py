@@ -47,7 +47,7 @@ def test_success_says_where(desk: DataDesk) -> None:
 
 @pytest.mark.parametrize(("kind", "records", "code"), [
     ("none", b"", 87), ("two", BATCH + BATCH, 87), ("short", BATCH[:-1], 87), ("null", None, 87), ("old format", patched(16, b"\1"), 87),
-    ("checksum", BATCH[:-1] + b"\1", 2), ("length", patched(8, b"\0\0\0\x14"), 2),
+    ("checksum", BATCH[:-1] + b"\1", 2), ("shorter than its header", patched(8, b"\0\0\0\x14"), -1),
 ])
 def test_bad_batches(desk: DataDesk, kind: str, records: bytes | None, code: int) -> None:
     """No message, no log start. Null records: a 4.3.1 broker never answers (KAFKA-BUG)."""

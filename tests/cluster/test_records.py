@@ -71,7 +71,7 @@ def test_last_sequence_wraps() -> None:
     (patched(16, b"\xff"), ErrorCode.CORRUPT_MESSAGE),
     (patched(8, b"\0\0\0\3"), ErrorCode.CORRUPT_MESSAGE),
     (patched(8, b"\xff\xff\xff\xff"), ErrorCode.CORRUPT_MESSAGE),
-    (patched(8, b"\0\0\0\x14"), ErrorCode.CORRUPT_MESSAGE),
+    (patched(8, b"\0\0\0\x14"), ErrorCode.UNKNOWN_SERVER_ERROR),
     (BATCH + bytes(16), ErrorCode.CORRUPT_MESSAGE),
 ])
 def test_not_exactly_one_batch(data: bytes, code: ErrorCode) -> None:
