@@ -74,6 +74,8 @@ def read(data: str | None) -> list[Any] | None:
     raw, found = bytes.fromhex(data), []
     while len(raw) >= HEAD.size + BODY.size:
         base_offset, length, leader_epoch, magic, crc = HEAD.unpack_from(raw)
+        if length < HEAD.size + BODY.size - 12:
+            break
         attributes, last, first_ms, last_ms, producer_id, epoch, sequence, count = BODY.unpack_from(raw, HEAD.size)
         end = 12 + length
         found.append(
@@ -96,5 +98,5 @@ def read(data: str | None) -> list[Any] | None:
         )
         raw = raw[end:]
     if raw:
-        found.append({"bytes_left": len(raw)})
+        found.append({"no batch": raw.hex()})
     return found

@@ -13,9 +13,14 @@ import sys
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import difference, line
 from integration_tests.wire.recorder import Scenario, await_coordinator, new_nonce, play
-from integration_tests.wire.scenarios import random_frames, random_groups, random_logs
+from integration_tests.wire.scenarios import random_batches, random_frames, random_groups, random_logs
 
-EPISODES = {"frames": random_frames.episode, "groups": random_groups.episode, "logs": random_logs.episode}
+EPISODES = {
+    "batches": random_batches.episode,
+    "frames": random_frames.episode,
+    "groups": random_groups.episode,
+    "logs": random_logs.episode,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import google_crc32c
+
 from integration_tests.wire.batches import COMPRESSIONS, TIMESTAMP_MS, Producer, batch
 from integration_tests.wire.people import topic, topic_id
 from integration_tests.wire.raw import Plain
@@ -109,6 +111,34 @@ def broken_batches(s: Session) -> None:
     produce(a, name, batch(b"x", attributes=64))
     produce(a, name, batch(b"x", attributes=128))
     latest(a, name)
+
+
+@scenario()
+def a_batch_shorter_than_its_header(s: Session) -> None:
+    """Whole by its own length, of format 2, but ending within the 61 bytes of a header; with and without the transactional bit."""
+    a = s.connect()
+    name = topic(s, "t")
+    good = bytes.fromhex(ONE)
+    for size in (26, 40, 60):
+        for attributes in (b"\x00\x00", b"\x00\x10"):
+            short = good[:8] + (size - 12).to_bytes(4, "big") + good[12:21] + attributes + good[23:size]
+            produce(a, name, short.hex())
+
+
+@scenario()
+def faults_beside_faults(s: Session) -> None:
+    """Which of two faults is told: an unknown compression before wrong counts; a number too long for a varint is -1."""
+    a = s.connect()
+    name = topic(s, "t")
+    for attributes in (5, 6, 7):
+        produce(a, name, batch(b"x", attributes=attributes, count=0))
+        produce(a, name, batch(b"x", attributes=attributes, last_offset_delta=3))
+        produce(a, name, batch(b"x", attributes=attributes | 32))
+    for size in ("ffffffffff00", "ffffffffff7f", "ffffffff0f", "8080808010", "00", "7f"):
+        good = bytes.fromhex(batch(b"x" * 20))
+        broken = good[:61] + bytes.fromhex(size) + good[62:]
+        framed = broken[:8] + (len(broken) - 12).to_bytes(4, "big") + broken[12:17]
+        produce(a, name, (framed + google_crc32c.value(broken[21:]).to_bytes(4, "big") + broken[21:]).hex())
 
 
 @scenario()
