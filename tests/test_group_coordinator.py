@@ -169,9 +169,27 @@ def test_an_empty_group_is_loaded_empty() -> None:
     assert {**before, "previous_state": None} == {**after, "previous_state": None}  # type: ignore[dict-item]
 
 
+def test_what_comes_back_of_groups_without_members() -> None:
+    """ERR-7, PST-1, JOIN-2: what a join made was written; what a commit made lives by its offsets; pending ids are gone."""
+    w = World()
+    w.join("a")
+    w.admin_commit({T0: 1}, group="offsets")
+    w.admin_commit({T0: 1}, group="nothing")
+    w.delete_offsets([T0], group="nothing")
+    w.unload()
+    w.finish_load()
+    assert w.list() == {"g": "Empty", "offsets": "Empty"}
+    assert w.group.pending == {}
+    assert w.fetch([T0], group="offsets") == {T0: 1}
+
+
 def test_a_group_larger_than_allowed_is_loaded_into_a_rebalance() -> None:
     """ERR-7, SIZE-2."""
     w = World().stable("a", "b")
+    w.config.max_size = 2
+    w.unload()
+    w.finish_load()
+    assert w.state == "Stable"
     w.config.max_size = 1
     w.unload()
     w.finish_load()

@@ -128,6 +128,23 @@ def test_the_last_to_leave_empties_the_group() -> None:
     assert w.fetch([("t", 0)]) == {("t", 0): 5}
 
 
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_batches_come_with_version_3(version: int) -> None:
+    """LV-6, VER-4."""
+    w = World().stable("a", "b", "c")
+    call = w.leave("admin", ("a-1", None), ("x", None), ("b-2", None), version=version)
+    assert (call.error, [m.error_code for m in call.members]) == (0, [0, UNKNOWN, 0])
+    assert w.leave("x", ("y", None), version=version, group="unknown").error == 0
+
+
+def test_a_pending_id_that_leaves_an_empty_group_changes_nothing_else() -> None:
+    """LV-4: there is nobody to rebalance."""
+    w = World()
+    w.join("p")
+    w.leave("p")
+    assert (w.state, w.group.pending, w.happened(ev.RebalanceStarted)) == ("Empty", {}, [])
+
+
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_old_versions_name_one_member(version: int) -> None:
     """LV-6, VER-4: its error is the whole answer."""

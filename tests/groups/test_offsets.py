@@ -263,6 +263,17 @@ def test_unknown_subscriptions_count_as_all_topics() -> None:
     assert errors(w.delete_offsets([T0])) == [86]
 
 
+@pytest.mark.parametrize(("kind", "error"), [("consumer", 0), ("connect", 86)])
+def test_what_an_emptied_group_is_known_to_subscribe_to(kind: str, error: int) -> None:
+    """EXP-8, OD-2, PROTO-6: nothing, if consumers left it; unknown, if others did; so until the next generation begins."""
+    w = World(initial_rebalance_delay_ms=3_000).stable("a", kind=kind)
+    w.leave("a")
+    w.enter("b", protocols={"range": subscribe("t")})
+    assert errors(w.delete_offsets([T0])) == [error]
+    w.advance(3_000)
+    assert errors(w.delete_offsets([T0])) == [86]
+
+
 def test_deleted_topics_take_their_offsets_along() -> None:
     """EXP-7: in all groups."""
     w = World()
@@ -322,8 +333,9 @@ def test_a_later_commit_does_not_prolong_that() -> None:
 
 def test_the_age_of_an_empty_group_survives_a_failover() -> None:
     """EXP-1, ERR-7: its record holds the instant it became Empty."""
-    w = expiring().stable("a")
+    w = expiring().stable("a", session_ms=600_000)
     w.commit("a", {T0: 1})
+    w.advance(300_000)
     w.leave("a")
     w.advance(DAY_MS - 300_000)
     w.restart()

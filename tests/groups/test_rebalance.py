@@ -289,6 +289,19 @@ def test_pending_ids_and_rejoins_do_not_extend() -> None:
     assert again.at == 3_000
 
 
+def test_newcomers_to_an_ordinary_rebalance_do_not_extend_the_next_delay() -> None:
+    """DLY-3, JOIN-6: the flag is set in a rebalance that began in Empty, and in no other."""
+    w = World(initial_rebalance_delay_ms=3_000).stable("a")
+    w.enter("b"), w.enter("c")
+    w.leave("admin", *((member_id, None) for member_id in w.group.members))
+    assert w.state == "Empty"
+    w.clients.clear()
+    start = w.now
+    d = w.enter("d")
+    w.advance(10_000)
+    assert d.at == start + 3_000
+
+
 def test_the_remaining_time_counts_the_first_member_only() -> None:
     """DLY-1: members that come later with longer timeouts do not lengthen it."""
     w, a = delayed(5_000)

@@ -80,6 +80,17 @@ def test_only_the_name_of_the_protocol_matters() -> None:
     assert w.state == "PreparingRebalance"
 
 
+def test_everybodys_vote_decides_whether_the_protocol_stays() -> None:
+    """STA-3, PROTO-3: two prefer range, so it stays range although the restarted member prefers sticky."""
+    w = World()
+    w.enter("a", protocols={"range": b"", "sticky": b""})
+    w.enter("b", protocols={"range": b"", "sticky": b""})
+    w.enter("s", instance="i", protocols={"sticky": b"", "range": b""})
+    w.settle()
+    assert restart(w, protocols={"sticky": b"", "range": b""}).ok
+    assert w.group.protocol_name == "range"
+
+
 def test_a_replacement_in_completing_rebalance_always_rebalances() -> None:
     """STA-3, REB-1: the others' parked syncs get 27."""
     w = World()

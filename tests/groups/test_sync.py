@@ -178,6 +178,14 @@ def test_once_all_synced_nothing_is_due() -> None:
         assert w.heartbeat("a").ok and w.heartbeat("b").ok
 
 
+def test_asking_again_for_the_assignment_changes_nothing() -> None:
+    """SYNC-2: who has synced may ask as often as it likes."""
+    w = World().stable("a", "b")
+    seen = len(w.log)
+    assert [w.sync(name).assignment for name in "abba"] == [b"a", b"b", b"b", b"a"]
+    assert len(w.log) == seen
+
+
 def test_a_replaced_static_member_still_owes_the_sync() -> None:
     """SYNC-6, STA-2: the old id stays owing, so the sync deadline rebalances though all have synced (seen on Kafka 4.3.1)."""
     w = World()
