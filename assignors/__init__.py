@@ -2,4 +2,25 @@
 
 Plain values in and out, standard library only. Nothing here has heard of the wire, of groups or of the coordinator:
 in the classic protocol the leader *member* assigns, and the coordinator carries opaque bytes.
+
+    plan = by_name("sticky").assign({"orders": 12}, {"m1": Subscription(topics=("orders",))})
+    plan["m1"].partitions        # (TopicPartition("orders", 0), ...), in the order of Java's class
 """
+
+from __future__ import annotations
+
+from assignors.errors import AssignorError
+from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
+from assignors.registry import by_name, common_protocol
+
+__all__ = [
+    "Assignment",
+    "Assignor",
+    "AssignorError",
+    "Racks",
+    "RebalanceProtocol",
+    "Subscription",
+    "TopicPartition",
+    "by_name",
+    "common_protocol",
+]

@@ -1,0 +1,58 @@
+"""What every assignor works out first: members in Java's order, topics that exist, partitions as objects.
+
+Owns APA-1 and APA-2. Refuses to know any assignor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import repeat
+
+from assignors.java_order import sorted_strings, string_hash, table_order
+from assignors.java_order import sort_key as java_sort_key
+from assignors.model import Subscription, TopicPartition
+
+__all__ = ["existing_topics", "member_rank", "partition_objects", "partition_order", "sorted_strings", "string_hash", "table_order"]
+
+_make = partial(tuple.__new__, TopicPartition)
+
+
+def partition_objects(topic: str, count: int) -> list[TopicPartition]:
+    """The partitions 0..count-1 of a topic."""
+    return list(map(_make, zip(repeat(topic), range(count))))
+
+
+def subscribed_topics(subscriptions: Iterable[Subscription]) -> list[str]:
+    """Every topic somebody subscribes to, in the order of first mention."""
+    seen: dict[str, None] = {}
+    before: Sequence[str] | None = None
+    for subscription in subscriptions:
+        if subscription.topics != before:
+            before = subscription.topics
+            seen.update(dict.fromkeys(before))
+    return list(seen)
+
+
+def existing_topics(partitions: Mapping[str, int], subscriptions: Iterable[Subscription]) -> dict[str, int]:
+    """Subscribed topics that have partitions, and how many, in the order of first mention (APA-1)."""
+    return {topic: count for topic in subscribed_topics(subscriptions) if (count := partitions.get(topic, 0)) > 0}
+
+
+def topics_in_map_order(partitions: Mapping[str, int], subscriptions: Iterable[Subscription]) -> dict[str, int]:
+    """The same, in the order of the map that Java hands to its assignors: filled from a HashSet of all subscribed topics (APA-1)."""
+    known = [topic for topic in table_order(subscribed_topics(subscriptions)) if partitions.get(topic, 0) > 0]
+    return {topic: partitions[topic] for topic in table_order(known)}
+
+
+def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> list[str]:
+    """Members sorted: static ones by instance id, then dynamic ones by member id (APA-2). `order` is the HashMap's."""
+    static = {member: instance for member in order if (instance := members[member].group_instance_id) is not None}
+    key = java_sort_key(static.values())
+    by_instance = sorted(static, key=static.__getitem__ if key is None else lambda member: key(static[member]))
+    return by_instance + sorted_strings(member for member in order if member not in static)
+
+
+def partition_order(tp: TopicPartition) -> tuple[bytes, int]:
+    """Sorts by topic, as Java compares strings, then partition."""
+    return tp.topic.encode("utf-16-be", "surrogatepass"), tp.partition
