@@ -160,6 +160,8 @@ class Emulator:
             await self.stop()
             raise EmulatorError(str(error)) from error
         self.configs.publish("listeners", ",".join(map(str, server.endpoints)))
+        advertised = [Endpoint(name, host, port) for name, (host, port) in broker.cluster.brokers[self._node_id].endpoints.items()]
+        self.configs.publish("advertised.listeners", ",".join(map(str, advertised)))
         self._server = server
 
     async def stop(self) -> None:
