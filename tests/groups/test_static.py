@@ -113,6 +113,16 @@ def test_a_replacement_in_preparing_rebalance_may_complete_the_phase() -> None:
     assert call.generation_id == 2
 
 
+def test_a_replaced_parked_member_is_counted_once() -> None:
+    """STA-2, REB-2: the phase still waits for the one who is missing."""
+    w = pair()
+    w.enter("c")
+    w.join("s")
+    assert restart(w).parked
+    assert (w.state, w.group.awaiting_join) == ("PreparingRebalance", 2)
+    assert w.join("b").ok
+
+
 def test_the_parked_join_of_the_old_process_is_fenced() -> None:
     """STA-2: 82 with the old id."""
     w = pair()
