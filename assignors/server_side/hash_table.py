@@ -1,0 +1,155 @@
+"""Which order java.util.HashMap and HashSet give topic ids and partition numbers back in.
+
+The server-side assignors copy, shrink and grow such tables, and the order shows: in the partitions a member keeps when it has
+too many, and in the lists that go to the members. Owns the order of one table: its capacity, and every key's place in its
+bucket. Refuses to know what a key means; values are the caller's. Sources: HM-1..HM-4, java.util.HashMap.
+
+A bucket of nine keys makes a table of fewer than 64 buckets double (HashMap.treeifyBin). In larger tables Java makes
+such a bucket a tree, whose order `tree_bin` knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import groupby
+from typing import Final, Generic, TypeVar
+
+from assignors.server_side.tree_bin import TreeBin
+
+K = TypeVar("K", bound=Hashable)
+
+DEFAULT_CAPACITY: Final = 16
+_DEEP_BUCKET: Final = 9
+_SHALLOW_BUCKET: Final = 6
+_MIN_TREE_CAPACITY: Final = 64
+_UINT32: Final = 0xFFFFFFFF
+
+
+def uuid_hash(topic_id: bytes) -> int:
+    """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
+    both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
+    return (both >> 32) ^ (both & _UINT32)
+
+
+def int_hash(number: int) -> int:
+    """Integer.hashCode, as an unsigned 32-bit number."""
+    return number & _UINT32
+
+
+def capacity_of(initial: int) -> int:
+    """The table size of `new HashMap(initial)` (HM-4)."""
+    return 1 << max(0, initial - 1).bit_length()
+
+
+def roomy(expected: int) -> int:
+    """Kafka's usual initial capacity for `expected` keys: (int) (expected / 0.75f + 1)."""
+    return expected * 4 // 3 + 1
+
+
+class HashTable(Generic[K]):
+    """The keys of one HashMap or HashSet. Iterates as Java does."""
+
+    __slots__ = ("_capacity", "_counts", "_first", "_hash", "_last", "_places", "_trees")
+
+    def __init__(self, hash_code: Callable[[K], int], initial: int = DEFAULT_CAPACITY) -> None:
+        self._hash = hash_code
+        self._capacity = capacity_of(initial)
+        self._places: dict[K, int] = {}
+        self._counts: dict[int, int] = {}
+        self._trees: dict[int, TreeBin[K]] = {}
+        self._first = 0
+        self._last = 0
+
+    @classmethod
+    def copy_of(cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None) -> HashTable[K]:
+        """`new HashSet(collection)`, the collection iterating as `keys` and claiming `size` (HM-4)."""
+        keys = list(keys)
+        table = cls(hash_code, max((len(keys) if size is None else size) * 4 // 3 + 1, DEFAULT_CAPACITY))
+        for key in keys:
+            table.put(key)
+        return table
+
+    def put(self, key: K) -> None:
+        """Add at its bucket's end, unless it is there (HashMap.put, HashSet.add)."""
+        if key in self._places:
+            return
+        self._last += 1
+        self._join(key, self._last)
+        if len(self._places) * 4 > self._capacity * 3:
+            self._grow()
+
+    def compute(self, key: K) -> None:
+        """Add at its bucket's head, unless it is there; grow late (HashMap.computeIfAbsent)."""
+        if len(self._places) * 4 > self._capacity * 3:
+            self._grow()
+        if key not in self._places:
+            self._first -= 1
+            self._join(key, self._first)
+
+    def discard(self, key: K) -> None:
+        """Remove, if it is there. A table never shrinks."""
+        if self._places.pop(key, None) is None:
+            return
+        bucket = self._bucket(key)
+        self._counts[bucket] -= 1
+        tree = self._trees.get(bucket)
+        if tree is not None and not tree.remove(key):
+            self._make_list(bucket)
+
+    def _join(self, key: K, place: int) -> None:
+        self._places[key] = place
+        bucket = self._bucket(key)
+        count = self._counts[bucket] = self._counts.get(bucket, 0) + 1
+        if bucket in self._trees:
+            self._trees[bucket].add(key)
+        elif count >= _DEEP_BUCKET - (place < 0):
+            if self._capacity < _MIN_TREE_CAPACITY:
+                self._grow()
+            else:
+                self._trees[bucket] = TreeBin(self._in_bucket(bucket), self._rank)
+
+    def _grow(self) -> None:
+        """Double, and split every bucket in order; trees that stay deep are made anew (HashMap.resize, TreeNode.split)."""
+        old, trees = self._capacity, self._trees
+        self._capacity, self._trees = 2 * old, {}
+        self._counts = Counter(map(self._bucket, self._places))
+        for bucket, tree in trees.items():
+            halves = {half: [key for key in tree if self._bucket(key) == half] for half in (bucket, bucket + old)}
+            for half, keys in halves.items():
+                self._trees[half] = tree if len(keys) == len(tree) else TreeBin(keys, self._rank)
+                if len(keys) <= _SHALLOW_BUCKET:
+                    self._make_list(half, keys)
+
+    def _make_list(self, bucket: int, keys: Iterable[K] | None = None) -> None:
+        """A tree becomes a list again, in its order (TreeNode.untreeify)."""
+        for key in self._trees.pop(bucket) if keys is None else keys:
+            self._last += 1
+            self._places[key] = self._last
+        self._trees.pop(bucket, None)
+
+    def _bucket(self, key: K) -> int:
+        code = self._hash(key)
+        return (code ^ code >> 16) & (self._capacity - 1)
+
+    def _in_bucket(self, bucket: int) -> list[K]:
+        return sorted((key for key in self._places if self._bucket(key) == bucket), key=self._places.__getitem__)
+
+    def _rank(self, key: K) -> tuple[int, bytes]:
+        """What trees sort by: hash codes as signed numbers, and texts with the same hash code as String.compareTo says."""
+        code = self._hash(key)
+        code ^= code >> 16
+        return code - ((code & 0x8000_0000) << 1), key.encode("utf-16-be", "surrogatepass") if isinstance(key, str) else b""
+
+    def __iter__(self) -> Iterator[K]:
+        places, bucket = self._places, self._bucket
+        keys = sorted(places, key=lambda key: (bucket(key), places[key]))
+        if not self._trees:
+            return iter(keys)
+        return (key for number, group in groupby(keys, bucket) for key in self._trees.get(number) or group)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)

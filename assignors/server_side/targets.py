@@ -1,0 +1,61 @@
+"""One member's target while it is computed: the assignments it had, kept as they are until something changes.
+
+Owns when Java copies: a target that only loses and gains nothing keeps the order of the map it came in; the first change makes
+a copy, whose order is that of new tables (AssignorHelpers.deepCopyAssignment). Refuses to know why anything moves.
+"""
+
+from __future__ import annotations
+
+from assignors.server_side.hash_table import DEFAULT_CAPACITY, HashTable, int_hash, uuid_hash
+from assignors.server_side.model import Owned
+
+
+class Target:
+    """What a member will have."""
+
+    __slots__ = ("_kept", "_order", "_sets")
+
+    def __init__(self, assignment: Owned) -> None:
+        self._kept = assignment
+        self._order: HashTable[bytes] | None = None
+        self._sets: dict[bytes, HashTable[int]] = {}
+
+    def open(self) -> HashTable[bytes]:
+        """Make it a copy that may be changed, if it is not yet one; its topics."""
+        if self._order is None:
+            self._order = HashTable(uuid_hash, len(self._kept))
+            for topic, partitions in self._kept.items():
+                self._order.put(topic)
+                self._sets[topic] = HashTable.copy_of(partitions, int_hash)
+        return self._order
+
+    def drop(self, topic: bytes) -> None:
+        """Lose a whole topic."""
+        self.open().discard(topic)
+        self._sets.pop(topic, None)
+
+    def remove(self, topic: bytes, partition: int) -> None:
+        """Lose a partition."""
+        self.open()
+        partitions = self._sets.get(topic)
+        if partitions is not None:
+            partitions.discard(partition)
+            if not partitions:
+                self.drop(topic)
+
+    def add(self, topic: bytes, partition: int, initial: int = DEFAULT_CAPACITY) -> None:
+        """Gain a partition; the set of a new topic is made with capacity `initial`."""
+        self.open().compute(topic)
+        partitions = self._sets.get(topic)
+        if partitions is None:
+            partitions = self._sets[topic] = HashTable(int_hash, initial)
+        partitions.put(partition)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._kept.values() if self._order is None else self._sets.values()))
+
+    def result(self) -> dict[bytes, tuple[int, ...]]:
+        """Topics and partitions in Java's order."""
+        if self._order is None:
+            return {topic: tuple(partitions) for topic, partitions in self._kept.items()}
+        return {topic: tuple(self._sets[topic]) for topic in self._order}
