@@ -1,0 +1,135 @@
+"""Why a partition went where it went, in words for somebody who sees a rebalance for the first time.
+
+Reads the same as the judge: partitions, subscriptions, the answer. It does not know which assignor answered, and so it gives
+the reason that is visible: the owner left, it no longer subscribes, it had too much, its claim was stale; or that no such
+reason is to be seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from assignors.judge import Assigned, named, partitions_of
+from assignors.ownership import Partition, Subscriber, ownership
+
+Plan = Mapping[str, Assigned | Iterable[Partition]]
+Previous = Mapping[str, Iterable[Partition]] | None
+
+
+def explain(
+    partitions: Mapping[str, int],
+    members: Mapping[str, Subscriber],
+    assignment: Plan,
+    *,
+    partition: Partition | None = None,
+    previous: Previous = None,
+) -> str:
+    """One line for `partition`; without it, one for every partition that does not stay where it was, and a last one for those that do.
+
+    `previous` as in `verdict`.
+    """
+    story = _Story(partitions, members, assignment, previous)
+    if partition is not None:
+        return story.line((partition[0], partition[1]))
+    changed = [p for p in story.all_partitions() if not story.stays(p)]
+    lines = [story.line(p) for p in changed]
+    lines += (f"{member} is in the group and got nothing: {story.why_nothing(member)}." for member in members if not story.given[member])
+    stayed = sum(len(part) for part in story.given.values()) - sum(p in story.now for p in changed)
+    return "\n".join([*lines, f"{stayed} of {len(story.all_partitions())} partitions stayed where they were."])
+
+
+class _Story:
+    """What was, what is, and the numbers that are spoken of."""
+
+    def __init__(self, partitions: Mapping[str, int], members: Mapping[str, Subscriber], assignment: Plan, previous: Previous) -> None:
+        self.partitions = partitions
+        self.members = members
+        self.had = ownership(members, previous)
+        self.given = {member: partitions_of(assignment.get(member, ())) for member in members}
+        self.now = {p: member for member, part in self.given.items() for p in part}
+        self.had_count = Counter(self.had.owners.values())
+        self.topics_of = {member: frozenset(said.topics) for member, said in members.items()}
+        self.wanted = [topic for topic in sorted(partitions) if any(topic in topics for topics in self.topics_of.values())]
+        self.total = sum(partitions[topic] for topic in self.wanted)
+        self.equal = len({topics & set(self.wanted) for topics in self.topics_of.values()}) == 1
+
+    def all_partitions(self) -> list[Partition]:
+        """Everything there is to give."""
+        return [(topic, number) for topic in self.wanted for number in range(self.partitions[topic])]
+
+    def stays(self, partition: Partition) -> bool:
+        return partition in self.now and self.now[partition] == self.had.owners.get(partition)
+
+    def line(self, partition: Partition) -> str:
+        """What became of one partition, and why."""
+        before, after, name = self.had.owners.get(partition), self.now.get(partition), named(partition)
+        if not 0 <= partition[1] < self.partitions.get(partition[0], 0):
+            return f"{name} does not exist" + (f" any more; {before} had it." if before else ".")
+        if before is not None and before == after:
+            return f"{name} stayed with {before}: {self._why_kept(before)}."
+        if after is None:
+            return f"{name} is given to nobody: {self._why_nobody(partition)}."
+        if before is None:
+            return f"{name} went to {after}: {self._why_free(partition)}, and {after} {self._share(after)}."
+        return f"{name} moved from {before} to {after}: {self._why_moved(partition, before, after)}."
+
+    def _why_kept(self, member: str) -> str:
+        return f"{member} had it, and {self._share(member)}"
+
+    def _why_nobody(self, partition: Partition) -> str:
+        holder = self.had.owners.get(partition)
+        if partition in self.had.disputed:
+            return f"{_listed(self.had.disputed[partition])} both claim it, so both must give it up first; the next round gives it away"
+        if holder in self.members:
+            return f"{holder} still holds it and must revoke it first; when it has, the next round gives it away"
+        if not any(partition[0] in topics for topics in self.topics_of.values()):
+            return f"no member subscribes to {partition[0]}"
+        return "the plan has forgotten it"
+
+    def _why_free(self, partition: Partition) -> str:
+        if partition in self.had.disputed:
+            return f"{_listed(self.had.disputed[partition])} claimed it in the same generation, so it counted as nobody's"
+        return "nobody had it"
+
+    def _why_moved(self, partition: Partition, before: str, after: str) -> str:
+        if before not in self.members:
+            return f"{before} is no longer in the group, and {after} {self._share(after)}"
+        if partition[0] not in self.topics_of[before]:
+            return f"{before} no longer subscribes to {partition[0]}, and {after} {self._share(after)}"
+        return self._evened_out(before, after)
+
+    def _evened_out(self, before: str, after: str) -> str:
+        """The old owner is there and still wants it: somebody else had too little, or it was not needed."""
+        had, had_other, gets = self.had_count[before], self.had_count[after], len(self.given[before])
+        if gets >= had:
+            why = "an assignor without memory, such as range, does not look at that"
+            return f"no need is to be seen: {before} had {had} and has {gets}; {why}"
+        joined = f"{after} had {had_other} of {self.total}" if had_other else f"{after} joined and had 0 of {self.total}"
+        kept = sum(p in self.given[before] for p in self.had.held_by(before))
+        plan = f"now {before} has {gets} and {after} has {len(self.given[after])}"
+        if self.equal:
+            plan = f"a balanced plan gives {self._each()}"
+        return f"{joined}; {plan}; {before} kept {kept} of its {had}"
+
+    def _each(self) -> str:
+        quota, extras = divmod(self.total, len(self.members))
+        if not extras:
+            return f"each {quota}"
+        return f"each {quota} or {quota + 1}"
+
+    def _share(self, member: str) -> str:
+        return f"now has {len(self.given[member])} of {self.total}"
+
+    def why_nothing(self, member: str) -> str:
+        """A member without partitions is usual, and puzzling."""
+        readable = sum(self.partitions[topic] for topic in self.wanted if topic in self.topics_of[member])
+        if not readable:
+            return "none of the topics it subscribes to exists" if self.topics_of[member] else "it subscribes to nothing"
+        if readable < len(self.members):
+            return f"{readable} partitions do not go round among {len(self.members)} members"
+        return "what it could get must be revoked by others first, or went to members that had less choice"
+
+
+def _listed(members: tuple[str, ...]) -> str:
+    return " and ".join(members)
