@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 
-from assignors.java_order import sorted_strings, string_hash, table_order
 from assignors.java_order import sort_key as java_sort_key
+from assignors.java_order import sorted_strings, string_hash, table_order
 from assignors.model import Subscription, TopicPartition
 
 __all__ = ["existing_topics", "member_rank", "partition_objects", "partition_order", "sorted_strings", "string_hash", "table_order"]

@@ -63,11 +63,20 @@ def table_order(keys: Sequence[str], initial: int = _DEFAULT_CAPACITY) -> list[s
     if _has_deep_bucket(keys, buckets, initial, capacity):
         from assignors.server_side.hash_table import HashTable  # slow, and hardly ever needed
 
-        table = HashTable(string_hash, initial)
+        table: HashTable[str] = HashTable(string_hash, initial)
         for key in keys:
             table.put(key)
         return list(table)
     return [keys[i] for i in sorted(range(len(keys)), key=buckets.__getitem__)]
+
+
+def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]:
+    """Distinct strings as a default HashMap iterates them that was filled by computeIfAbsent, in the order of their first calls.
+
+    That method inserts at the head of a bucket, and grows the table at the beginning of the next call, whatever that is for.
+    """
+    capacity = capacity_of(size_before_last_call)
+    return sorted(keys[::-1], key=lambda key: spread(string_hash(key)) & (capacity - 1))
 
 
 def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capacity: int) -> bool:

@@ -47,7 +47,7 @@ def _assign_runs(partitions: list[TopicPartition], subscribers: list[str], lists
     """RNG-2: the first members get one more where it does not come out even."""
     size, extra = divmod(len(partitions), len(subscribers))
     if size == 0:
-        for member, partition in zip(subscribers, partitions):
+        for member, partition in zip(subscribers, partitions, strict=False):
             lists[member].append(partition)
         return
     start = 0

@@ -59,7 +59,7 @@ def _make(path: str) -> Assignor:
     try:
         module = import_module(module_name)
     except (ImportError, ValueError) as failure:
-        raise AssignorError(f"{path!r}: cannot import {module_name!r} ({failure}); write 'module:Class' with a module that imports") from failure
+        raise AssignorError(f"{path!r}: cannot import {module_name!r} ({failure}); right is 'module:Class'") from failure
     found = module
     for part in class_name.split("."):
         found = getattr(found, part, None)  # type: ignore[assignment]
@@ -77,8 +77,8 @@ def check(assignor: object, what: str) -> None:
     """Is it an assignor? Raises AssignorError that says what is lacking and what would be right."""
     kind = type(assignor)
     for method, right in _METHODS.items():
-        if not callable(getattr(assignor, method, None)) or getattr(kind, method, None) is (Assignor.assign if method == "assign" else None):
-            raise AssignorError(f"{what}: class {kind.__name__} lacks the method {right}; an assignor has it (or inherits it from Assignor)")
+        if not callable(getattr(assignor, method, None)) or getattr(kind, method, None) is Assignor.assign:
+            raise AssignorError(f"{what}: class {kind.__name__} lacks the method {right}; it may inherit defaults from assignors.Assignor")
     name = None if getattr(kind, "name", None) is Assignor.name else getattr(assignor, "name", None)
     if not isinstance(name, str) or not name:
         raise AssignorError(f"{what}: class {kind.__name__} lacks a name; an assignor has name = '...', the word the group votes on")

@@ -13,7 +13,7 @@ assignor makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from struct import Struct, error
+from struct import Struct, error, unpack_from
 from typing import Final, NamedTuple
 
 DEFAULT_GENERATION: Final = -1
@@ -21,6 +21,9 @@ DEFAULT_GENERATION: Final = -1
 
 Partitions = dict[str, list[int]]
 """Topic -> partition numbers, both in the order in which they stand in the bytes."""
+
+Runs = list[tuple[str, list[int]]]
+"""Topics and partition numbers, both in the order in which they stand in the bytes; a topic may be there twice."""
 
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
@@ -59,16 +62,25 @@ def decode_sticky(data: bytes | None) -> StickyUserData:
 
     None and b"" own nothing and have no generation. Bytes that are neither form own nothing in generation -1.
     """
+    runs, generation = read_sticky(data)
+    owned: Partitions = {}
+    for topic, numbers in runs:
+        owned.setdefault(topic, []).extend(numbers)
+    return StickyUserData(owned, generation)
+
+
+def read_sticky(data: bytes | None) -> tuple[Runs, int | None]:
+    """The same as `decode_sticky`, each topic as often as the bytes name it, in their order."""
     if not data:
-        return NOTHING_OWNED
+        return [], None
     try:
-        owned, pos = _decode_owned(data)
+        runs, pos = _decode_owned(data)
     except (error, ValueError):
-        return StickyUserData({}, DEFAULT_GENERATION)
+        return [], DEFAULT_GENERATION
     try:
-        return StickyUserData(owned, _INT32.unpack_from(data, pos)[0])
+        return runs, _INT32.unpack_from(data, pos)[0]
     except error:
-        return StickyUserData(owned, None)
+        return runs, None
 
 
 def encode_cooperative(generation: int) -> bytes:
@@ -98,9 +110,9 @@ def _encode_owned(owned: Mapping[str, Sequence[int]]) -> bytes:
     return b"".join(parts)
 
 
-def _decode_owned(data: bytes) -> tuple[Partitions, int]:
+def _decode_owned(data: bytes) -> tuple[Runs, int]:
     """The part that both forms share, and where it ends. Raises struct.error or ValueError when it does not parse."""
-    owned: Partitions = {}
+    runs: Runs = []
     (count,), pos = _INT32.unpack_from(data), 4
     for _ in range(_checked(count, len(data) - pos)):
         (length,) = _INT16.unpack_from(data, pos)
@@ -110,10 +122,9 @@ def _decode_owned(data: bytes) -> tuple[Partitions, int]:
         (size,) = _INT32.unpack_from(data, pos)
         pos += 4
         _checked(4 * size, len(data) - pos)
-        numbers = [number for (number,) in _INT32.iter_unpack(data[pos : pos + 4 * size])]
-        owned.setdefault(name.decode(errors="replace"), []).extend(numbers)
+        runs.append((name.decode(errors="replace"), list(unpack_from(f">{size}i", data, pos))))
         pos += 4 * size
-    return owned, pos
+    return runs, pos
 
 
 def _checked(count: int, available: int) -> int:

@@ -1,0 +1,151 @@
+"""`sticky` and `cooperative-sticky`: as even as can be, and of what members held as much left in place as that allows.
+
+Owns the two classes: how a member tells what it holds, what it remembers, and, for the cooperative one, that nobody is given a
+partition before another has revoked it (KIP-429). The work itself is in `assignors.sticky`. Refuses to know the protocol around it.
+Sources: org.apache.kafka.clients.consumer.StickyAssignor and CooperativeStickyAssignor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from assignors.group_input import table_order
+from assignors.java_order import computed_order, copy_capacity
+from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription
+from assignors.sticky.claims import Claims, Memory, all_equal, settle_claims
+from assignors.sticky.equal import assign_equal
+from assignors.sticky.general import assign_general
+from assignors.sticky.numbers import Numbers, runs_of
+from assignors.sticky.racks import RackView
+from assignors.user_data import DEFAULT_GENERATION, decode_cooperative, encode_cooperative, encode_sticky, read_sticky
+
+
+class _Plan(NamedTuple):
+    lists: list[list[int]]
+    transferring: list[set[int]] | None
+    """By member what it must not get yet; None: not worked out (STK-26)."""
+    order: list[str]
+
+
+class _Sticky(Assignor):
+    """What both share. The highest generation ever seen is remembered, as in Java (STK-6)."""
+
+    def __init__(self) -> None:
+        self._highest_generation = DEFAULT_GENERATION
+
+    def memory(self, subscription: Subscription) -> Memory:
+        """What the member tells that it holds."""
+        raise NotImplementedError
+
+    def adjust(self, plan: _Plan, numbers: Numbers) -> None:
+        """The last word on a plan."""
+
+    def assign(
+        self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
+    ) -> dict[str, Assignment]:
+        """Members iterate in Java's order. Raises AssignorError where Java's class throws (STK-12, STK-25, STK-29)."""
+        numbers = Numbers(partitions, members)
+        claims = settle_claims(numbers, self.memory, self._highest_generation)
+        self._highest_generation = claims.highest_generation
+        plan = _plan(numbers, claims, RackView(numbers, racks))
+        self.adjust(plan, numbers)
+        take = numbers.objects().__getitem__
+        assigned = {member: Assignment(tuple(map(take, plan.lists[i]))) for i, member in enumerate(numbers.ids)}
+        return {member: assigned[member] for member in plan.order}
+
+
+def _plan(numbers: Numbers, claims: Claims, racks: RackView) -> _Plan:
+    if not all_equal(numbers):
+        lists, order = assign_general(numbers, claims, racks)
+        return _Plan(lists, None, order)
+    lists, transferring = assign_equal(numbers, claims, racks)
+    walk = [numbers.ids[member] for member in numbers.walk]
+    return _Plan(lists, transferring, table_order(table_order(walk, copy_capacity(len(walk)))))
+
+
+class StickyAssignor(_Sticky):
+    """The assignor called `sticky`: eager, and its members tell what they held in their user data (STK-1, UD-1)."""
+
+    name = "sticky"
+    rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._assigned: dict[str, list[int]] | None = None
+        self._generation = DEFAULT_GENERATION
+
+    def memory(self, subscription: Subscription) -> Memory:
+        """What the user data tells; the subscription's own fields are not looked at (STK-1)."""
+        return read_sticky(subscription.user_data)
+
+    def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
+        """What this member was last given, and when; None before the first assignment (UD-1)."""
+        return None if self._assigned is None else encode_sticky(self._assigned, self._generation)
+
+    def on_assignment(self, assignment: Assignment, generation: int) -> None:
+        """Remember it for the next subscription."""
+        by_topic: dict[str, list[int]] = {}
+        before_last = 0
+        for topic, partition in assignment.partitions:
+            before_last = len(by_topic)
+            by_topic.setdefault(topic, []).append(partition)
+        self._assigned = {topic: by_topic[topic] for topic in computed_order(list(by_topic), before_last)}
+        self._generation = generation
+
+
+class CooperativeStickyAssignor(_Sticky):
+    """The assignor called `cooperative-sticky`: members keep what they own while the group rebalances (KIP-429)."""
+
+    name = "cooperative-sticky"
+    rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._generation = DEFAULT_GENERATION
+
+    def memory(self, subscription: Subscription) -> Memory:
+        """The owned partitions; the generation is the subscription's, or for older members that of the user data (STK-2)."""
+        generation = subscription.generation
+        if generation is None or generation < 0:
+            generation = decode_cooperative(subscription.user_data)
+        return runs_of(subscription.owned_partitions), generation
+
+    def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
+        """The generation of the last assignment, -1 before the first (UD-3)."""
+        return encode_cooperative(self._generation)
+
+    def on_assignment(self, assignment: Assignment, generation: int) -> None:
+        """Remember the generation."""
+        self._generation = generation
+
+    def adjust(self, plan: _Plan, numbers: Numbers) -> None:
+        """Take back what another member still owns: it is given in the next rebalance, when that one has revoked it (STK-27)."""
+        transferring = plan.transferring if plan.transferring is not None else _transferring(plan, numbers)
+        for taken, not_yet in zip(plan.lists, transferring, strict=True):
+            if not_yet:
+                taken[:] = [x for x in taken if not _take_out(x, not_yet)]
+
+
+def _take_out(partition: int, wanted: set[int]) -> bool:
+    """Is it to go? Java removes the first occurrence only."""
+    if partition not in wanted:
+        return False
+    wanted.remove(partition)
+    return True
+
+
+def _transferring(plan: _Plan, numbers: Numbers) -> list[set[int]]:
+    """What a member gets that it does not own, while another that owns it does not keep it (STK-27)."""
+    index = {member: i for i, member in enumerate(numbers.ids)}
+    added: dict[int, int] = {}
+    revoked: set[int] = set()
+    for member in map(index.__getitem__, plan.order):
+        owned = set(numbers.numbers_of(runs_of(numbers.subscriptions[member].owned_partitions)))
+        taken = plan.lists[member]
+        added.update((x, member) for x in taken if x not in owned)
+        revoked |= owned.difference(taken)
+    transferring: list[set[int]] = [set() for _ in numbers.ids]
+    for x in revoked.intersection(added):
+        transferring[added[x]].add(x)
+    return transferring
