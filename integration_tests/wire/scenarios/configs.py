@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from integration_tests.wire.batches import batch
 from integration_tests.wire.people import topic
 from integration_tests.wire.raw import Plain
@@ -11,6 +13,7 @@ from integration_tests.wire.scenarios.produce import produce
 
 TOPIC, BROKER, GROUP = 2, 4, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
+_MARKS = itertools.count(1)
 
 BROKER_CONFIGS = (
     "auto.create.topics.enable", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms", "group.max.size",
@@ -35,14 +38,31 @@ def alter(link: Link, kind: int, name: str, *changes: tuple[str, int, str | None
     """IncrementalAlterConfigs of one resource."""
     configs = [{"name": n, "config_operation": op, "value": v} for n, op, v in changes]
     resource = {"resource_type": kind, "resource_name": name, "configs": configs}
-    return link.ask("IncrementalAlterConfigs", version, resources=[resource], validate_only=validate_only)
+    answer = link.ask("IncrementalAlterConfigs", version, resources=[resource], validate_only=validate_only)
+    if kind == TOPIC and not validate_only and answer["responses"][0]["error_code"] == 0:
+        settle(link, name)
+    return answer
 
 
-def replace(link: Link, kind: int, name: str, version: int = 2, validate_only: bool = False, **configs: str | None) -> Plain:
+def settle(link: Link, name: str) -> None:
+    """Wait until the broker goes by a topic's configs as they are now: by a mark, set after them and awaited."""
+    marked = {"name": "file.delete.delay.ms", "config_operation": SET, "value": str(60_000 + next(_MARKS))}
+    resource = {"resource_type": TOPIC, "resource_name": name}
+    link.ask_quietly("IncrementalAlterConfigs", 1, resources=[resource | {"configs": [marked]}])
+    for _ in range(1000):
+        found = link.ask_quietly("DescribeConfigs", 1, resources=[resource | {"configuration_keys": [marked["name"]]}])
+        if found["results"][0]["configs"][0]["value"] == marked["value"]:
+            return
+
+
+def replace(link: Link, kind: int, name: str, configs: dict[str, str | None], version: int = 2, validate_only: bool = False) -> Plain:
     """AlterConfigs of one resource: what is not named goes back to its default."""
-    entries = [{"name": n.replace("_", "."), "value": v} for n, v in configs.items()]
+    entries = [{"name": n, "value": v} for n, v in configs.items()]
     resource = {"resource_type": kind, "resource_name": name, "configs": entries}
-    return link.ask("AlterConfigs", version, resources=[resource], validate_only=validate_only)
+    answer = link.ask("AlterConfigs", version, resources=[resource], validate_only=validate_only)
+    if kind == TOPIC and not validate_only and answer["responses"][0]["error_code"] == 0:
+        settle(link, name)
+    return answer
 
 
 @scenario()
@@ -133,6 +153,7 @@ def several_resources_changed(s: Session) -> None:
         a.ask("IncrementalAlterConfigs", 1, shuffled="responses", resources=resources, validate_only=validate_only)
 
     change(name, s.name("nope"), other)
+    settle(s.stage(), other)
     describe(a, TOPIC, name, "segment.ms")
     describe(a, TOPIC, other, "segment.ms")
     change(name, name, other)
@@ -154,11 +175,11 @@ def broker_configs_refused(s: Session) -> None:
         alter(a, BROKER, "", ("message.max.bytes", SET, value), validate_only=True)
         alter(a, BROKER, "1", ("message.max.bytes", SET, value), validate_only=True)
     alter(a, BROKER, "1", ("some.unknown.thing", SET, "1"), validate_only=True)
-    replace(a, BROKER, "1", group_max_size="5", validate_only=True)
-    replace(a, BROKER, "7", message_max_bytes="5", validate_only=True)
+    replace(a, BROKER, "1", {"group.max.size": "5"}, validate_only=True)
+    replace(a, BROKER, "7", {"message.max.bytes": "5"}, validate_only=True)
     for kind in (0, 1, 3, 99):
         alter(a, kind, "x", ("a", SET, "1"))
-        replace(a, kind, "x", a="1")
+        replace(a, kind, "x", {"a": "1"})
 
 
 @scenario("limits")
@@ -191,15 +212,43 @@ def replacing_topic_configs(s: Session) -> None:
     a = s.connect()
     name = topic(s, "t")
     for version in range(3):
-        replace(a, TOPIC, name, version, segment_ms="100000", retention_ms="5000")
-        replace(a, TOPIC, name, version, segment_ms="200000")
+        replace(a, TOPIC, name, {"segment.ms": "100000", "retention.ms": "5000"}, version)
+        replace(a, TOPIC, name, {"segment.ms": "200000"}, version)
         describe(a, TOPIC, name, "segment.ms", "retention.ms")
-    replace(a, TOPIC, name, validate_only=True)
-    replace(a, TOPIC, name, nope="1")
-    replace(a, TOPIC, name, segment_ms=None)
-    replace(a, TOPIC, name, segment_ms="abc")
+    replace(a, TOPIC, name, {}, validate_only=True)
+    replace(a, TOPIC, name, {"nope": "1"})
+    replace(a, TOPIC, name, {"segment.ms": None})
+    replace(a, TOPIC, name, {"segment.ms": "abc"})
     describe(a, TOPIC, name, "segment.ms")
-    replace(a, TOPIC, name)
+    replace(a, TOPIC, name, {})
     describe(a, TOPIC, name, "segment.ms")
-    replace(a, TOPIC, s.name("nope"), segment_ms="1000")
-    replace(a, TOPIC, "", segment_ms="1000")
+    replace(a, TOPIC, s.name("nope"), {"segment.ms": "1000"})
+    replace(a, TOPIC, "", {"segment.ms": "1000"})
+
+
+@scenario()
+def which_of_two_faults_is_told(s: Session) -> None:
+    """Changes are looked at in the order of a Java HashMap of their names; nulls first, all of them; before the topic itself."""
+    a = s.connect()
+    name = topic(s, "t")
+    pairs = (
+        ("flush.messages", "max.compaction.lag.ms"), ("compression.lz4.level", "remote.storage.enable"),
+        ("message.timestamp.type", "max.compaction.lag.ms"), ("segment.ms", "retention.ms"), ("preallocate", "no.such.config"),
+    )  # fmt: skip
+    for one, other in pairs:
+        alter(a, TOPIC, name, (one, APPEND, "1"), (other, SUBTRACT, "1"))
+        alter(a, TOPIC, name, (other, SUBTRACT, "1"), (one, APPEND, "1"))
+        alter(a, TOPIC, name, (one, SET, "?"), (other, SET, "?"))
+        replace(a, TOPIC, name, {one: "?", other: "?"})
+    alter(a, TOPIC, name, ("cleanup.policy", APPEND, ""))
+    alter(a, TOPIC, name, ("cleanup.policy", SUBTRACT, ""))
+    alter(a, TOPIC, name, ("max.message.bytes", SET, None), ("cleanup.policy", SUBTRACT, None))
+    alter(a, TOPIC, name, ("segment.ms", APPEND, "1"), ("max.message.bytes", SET, None))
+    replace(a, TOPIC, name, {"max.message.bytes": None, "segment.ms": None})
+    for missing in (s.name("nope"), "a b"):
+        alter(a, TOPIC, missing, ("cleanup.policy", APPEND, ""))
+        alter(a, TOPIC, missing, ("segment.ms", APPEND, "1"))
+        alter(a, TOPIC, missing, ("segment.ms", SET, None))
+        alter(a, TOPIC, missing, ("segment.ms", SET, "?"))
+        alter(a, TOPIC, missing, ("segment.ms", 9, "1"))
+        alter(a, TOPIC, missing, ("nope", SET, "1"))
