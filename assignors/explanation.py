@@ -48,6 +48,7 @@ class _Story:
         self.had = ownership(members, previous)
         self.given = {member: partitions_of(assignment.get(member, ())) for member in members}
         self.now = {p: member for member, part in self.given.items() for p in part}
+        self.newcomers = {m for m, said in members.items() if (said.generation is None if previous is None else m not in previous)}
         self.had_count = Counter(self.had.owners.values())
         self.topics_of = {member: frozenset(said.topics) for member, said in members.items()}
         self.wanted = [topic for topic in sorted(partitions) if any(topic in topics for topics in self.topics_of.values())]
@@ -105,7 +106,7 @@ class _Story:
         if gets >= had:
             why = "an assignor without memory, such as range, does not look at that"
             return f"no need is to be seen: {before} had {had} and has {gets}; {why}"
-        joined = f"{after} had {had_other} of {self.total}" if had_other else f"{after} joined and had 0 of {self.total}"
+        joined = f"{after} {'joined and ' if after in self.newcomers else ''}had {had_other} of {self.total}"
         kept = sum(p in self.given[before] for p in self.had.held_by(before))
         plan = f"now {before} has {gets} and {after} has {len(self.given[after])}"
         if self.equal:
@@ -127,7 +128,7 @@ class _Story:
         if not readable:
             return "none of the topics it subscribes to exists" if self.topics_of[member] else "it subscribes to nothing"
         if readable < len(self.members):
-            return f"{readable} partitions do not go round among {len(self.members)} members"
+            return f"{readable} partition{'s do' if readable > 1 else ' does'} not go round among {len(self.members)} members"
         return "what it could get must be revoked by others first, or went to members that had less choice"
 
 
