@@ -1,0 +1,117 @@
+"""A client's side of one connection as bytes: requests in, frames out, answers matched to what they answer.
+
+Opens with ApiVersions (KIP-511: too new a version is answered in version 0, and asked again); what is asked before its answer
+waits. Each request goes out in the highest version both sides have, each answer comes back in the newest shape. Refuses to know
+sockets; bytes that are no answer raise WireError, and the connection is to be closed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from struct import Struct
+from typing import Any, Final
+
+from ..errors import ErrorCode
+from ..wire.framing import frame, parse_response_header, request_header
+from ..wire.messages import response_type
+from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ..wire.primitives import WireError
+from ..wire.schema import Request, Response
+from .requests import Ranges, Unsupported, choose, fit, lift
+
+_SIZE = Struct(">i")
+_INT16 = Struct(">h")
+_API_VERSIONS: Final = ApiVersionsRequest.api_key
+_MOST_ANSWER_BYTES: Final = 256 << 20
+SOFTWARE_NAME: Final = "kafka-group-coordinator"
+_ASKED_VERSION: Final = 4
+
+
+@lru_cache(maxsize=8)
+def _ranges(body: bytes, version: int) -> Ranges:
+    """What an answer to ApiVersions says; the same bytes come from every connection to a broker."""
+    return {row.api_key: (row.min_version, row.max_version) for row in ApiVersionsResponse.decode(version, body).api_keys}
+
+
+class Channel:
+    """One connection. `output` is what is to be written; whoever writes it clears it."""
+
+    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_ranges", "_version", "_waiting", "output")
+
+    def __init__(self, client_id: str, software_version: str) -> None:
+        self._client_id = client_id
+        self._version = software_version
+        self._correlation = 0
+        self._ranges: Ranges | None = None
+        self._waiting: list[tuple[Request, Any]] = []
+        self._asked: dict[int, tuple[int, int, Any]] = {}
+        """Correlation id -> key, version, and what the asker gave along."""
+        self._buffer = b""
+        self.output: list[bytes] = []
+        self._hello(_ASKED_VERSION)
+
+    def ask(self, message: Request, context: Any) -> None:
+        """Send a request; its answer comes with `context`. Raises Unsupported (WireError) for what this broker cannot be told."""
+        if self._ranges is None:
+            self._waiting.append((message, context))
+            return
+        version = choose(message, self._ranges)
+        self._put(message.api_key, version, fit(message, version), context)
+
+    def receive(self, data: bytes | memoryview) -> list[tuple[Any, Response | Unsupported]]:
+        """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer to anything."""
+        self._buffer = self._buffer + bytes(data) if self._buffer else bytes(data)
+        answers: list[tuple[Any, Response | Unsupported]] = []
+        buffer, pos, end = self._buffer, 0, len(self._buffer)
+        while end - pos >= 4:
+            (size,) = _SIZE.unpack_from(buffer, pos)
+            if not 4 <= size <= _MOST_ANSWER_BYTES:
+                raise WireError(f"an answer of {size} bytes")
+            if end - pos - 4 < size:
+                break
+            self._take(buffer[pos + 4 : pos + 4 + size], answers)
+            pos += 4 + size
+        self._buffer = buffer[pos:]
+        return answers
+
+    def unanswered(self) -> list[Any]:
+        """The contexts of all that was asked and will not be answered, when the connection is gone."""
+        contexts = [context for key, _, context in self._asked.values() if key != _API_VERSIONS]
+        return contexts + [context for _, context in self._waiting]
+
+    def _put(self, key: int, version: int, message: Request, context: Any) -> None:
+        self._correlation = (self._correlation + 1) & 0x7FFFFFFF
+        body = message.encode(version)
+        self._asked[self._correlation] = (key, version, context)
+        self.output.append(frame(request_header(key, version, self._correlation, self._client_id), body))
+
+    def _hello(self, version: int) -> None:
+        hello = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=self._version)
+        self._put(_API_VERSIONS, version, hello, None)
+
+    def _take(self, data: bytes, answers: list[tuple[Any, Response | Unsupported]]) -> None:
+        (correlation,) = _SIZE.unpack_from(data)
+        if correlation not in self._asked:
+            raise WireError(f"an answer to correlation id {correlation}, which was not asked")
+        key, version, context = self._asked.pop(correlation)
+        _, pos = parse_response_header(data, key, version)
+        if key == _API_VERSIONS:
+            self._greeted(data[pos:], version, answers)
+            return
+        response = response_type(key).decode(version, data, pos)
+        answers.append((context, lift(response, version)))
+
+    def _greeted(self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]) -> None:
+        if len(body) >= 2 and _INT16.unpack_from(body)[0] == ErrorCode.UNSUPPORTED_VERSION:
+            highest = _ranges(body, 0).get(_API_VERSIONS, (0, 0))[1]
+            if highest >= version:
+                raise WireError("the broker refuses the version of ApiVersions that it names")
+            self._hello(highest)
+            return
+        self._ranges = _ranges(body, version)
+        waiting, self._waiting = self._waiting, []
+        for message, context in waiting:
+            try:
+                self.ask(message, context)
+            except Unsupported as fault:
+                answers.append((context, fault))

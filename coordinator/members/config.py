@@ -1,0 +1,136 @@
+"""A member's configuration: the Java consumer's names and defaults (CLI-1), and what Java refuses.
+
+Owns the table of names, the reading of text, and the checks between settings. Keys that only concern fetching and security
+are not known here: an unknown name is refused, because a typing error that is ignored costs an afternoon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, Final, Self
+
+from assignors import Assignor, by_name
+
+_INSTANCE_ID: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_DEFAULT_ASSIGNORS: Final = ("range", "cooperative-sticky")
+_TEXT, _BOOL, _MS, _LIST = "text", "true or false", "milliseconds", "list"
+_ISOLATION: Final = ("read_uncommitted", "read_committed")
+
+
+class MemberConfigError(ValueError):
+    """A setting that cannot be: which, why, and what would be right."""
+
+
+def _setting(name: str, kind: str, default: Any) -> Any:
+    return field(default=default, metadata={"name": name, "kind": kind})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberConfig:
+    """The settings of one member. Raises MemberConfigError for what cannot be. Durations are milliseconds."""
+
+    group_id: str = _setting("group.id", _TEXT, "")
+    client_id: str = _setting("client.id", _TEXT, "")
+    group_instance_id: str | None = _setting("group.instance.id", _TEXT, None)
+    client_rack: str = _setting("client.rack", _TEXT, "")
+    assignors: tuple[str | Callable[[], Assignor], ...] = _setting("partition.assignment.strategy", _LIST, _DEFAULT_ASSIGNORS)
+    """Names as `assignors.by_name` takes them, or what makes an assignor, such as its class."""
+    session_timeout_ms: int = _setting("session.timeout.ms", _MS, 45_000)
+    heartbeat_interval_ms: int = _setting("heartbeat.interval.ms", _MS, 3_000)
+    max_poll_interval_ms: int = _setting("max.poll.interval.ms", _MS, 300_000)
+    request_timeout_ms: int = _setting("request.timeout.ms", _MS, 30_000)
+    default_api_timeout_ms: int = _setting("default.api.timeout.ms", _MS, 60_000)
+    retry_backoff_ms: int = _setting("retry.backoff.ms", _MS, 100)
+    retry_backoff_max_ms: int = _setting("retry.backoff.max.ms", _MS, 1_000)
+    metadata_max_age_ms: int = _setting("metadata.max.age.ms", _MS, 300_000)
+    enable_auto_commit: bool = _setting("enable.auto.commit", _BOOL, True)
+    auto_commit_interval_ms: int = _setting("auto.commit.interval.ms", _MS, 5_000)
+    allow_auto_create_topics: bool = _setting("allow.auto.create.topics", _BOOL, True)
+    exclude_internal_topics: bool = _setting("exclude.internal.topics", _BOOL, True)
+    isolation_level: str = _setting("isolation.level", _TEXT, "read_uncommitted")
+    leave_group_on_close: bool = _setting("internal.leave.group.on.close", _BOOL, True)
+
+    @classmethod
+    def from_properties(cls, properties: Mapping[str, object] | Iterable[str]) -> Self:
+        """From Kafka's names: a mapping, or texts such as "session.timeout.ms=6000"."""
+        if not isinstance(properties, Mapping):
+            properties = dict(_pair(text) for text in properties)
+        known = {entry.metadata["name"]: entry for entry in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in properties.items():
+            if name not in known:
+                close = get_close_matches(name, known, 1)
+                raise MemberConfigError(f"{name} is no setting of a member{f': {close[0]} is' if close else ''}")
+            entry = known[name]
+            values[entry.name] = _read(name, entry.metadata["kind"], value)
+        return cls(**values)
+
+    def __post_init__(self) -> None:
+        if not self.group_id:
+            raise MemberConfigError("group.id is missing: a member belongs to a group")
+        instance = self.group_instance_id
+        if instance is not None and (not _INSTANCE_ID.fullmatch(instance) or instance in (".", "..")):
+            raise MemberConfigError(f"group.instance.id {instance!r} is none: 1 to 249 of a-z A-Z 0-9 . _ - (and not . or ..)")  # VER-17
+        for entry in fields(self):
+            least = 0 if entry.name in ("retry_backoff_ms", "retry_backoff_max_ms", "metadata_max_age_ms", "auto_commit_interval_ms") else 1
+            if entry.metadata["kind"] == _MS and getattr(self, entry.name) < least:
+                raise MemberConfigError(f"{entry.metadata['name']} {getattr(self, entry.name)}: at least {least}")
+        if self.heartbeat_interval_ms >= self.session_timeout_ms:
+            pair = f"heartbeat.interval.ms {self.heartbeat_interval_ms}, session.timeout.ms {self.session_timeout_ms}"
+            raise MemberConfigError(f"{pair}: the first must be lower, a third of the second is usual")
+        if self.isolation_level not in _ISOLATION:
+            raise MemberConfigError(f"isolation.level {self.isolation_level!r} is none of {', '.join(_ISOLATION)}")
+        if not self.assignors:
+            raise MemberConfigError("partition.assignment.strategy is empty: name at least one assignor, such as range")
+        if len(set(self.assignors)) < len(self.assignors):
+            raise MemberConfigError(f"partition.assignment.strategy names one twice: {', '.join(map(str, self.assignors))}")
+
+    def make_assignors(self) -> tuple[Assignor, ...]:
+        """New assignors for one member, in the order of the list, which is the order of its vote."""
+        made = []
+        for name in self.assignors:
+            try:
+                made.append(by_name(name) if isinstance(name, str) else name())
+            except Exception as error:  # a user's class may fail in any way while it is found and made
+                raise MemberConfigError(f"partition.assignment.strategy: {name}: {error}") from error
+        names = [assignor.name for assignor in made]
+        if len(set(names)) < len(names):
+            raise MemberConfigError(f"partition.assignment.strategy: two assignors are called alike: {', '.join(names)}")
+        return tuple(made)
+
+    def having(self, **values: Any) -> Self:
+        """The same with other values, by attribute name."""
+        return replace(self, **values)
+
+    @property
+    def rack(self) -> str | None:
+        """client.rack, "" being none."""
+        return self.client_rack or None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise MemberConfigError(f"{text!r} is no setting: write name=value, such as session.timeout.ms=6000")
+    return name.strip(), value.strip()
+
+
+def _read(name: str, kind: str, value: object) -> object:
+    text = str(value).strip()
+    if kind == _MS:
+        if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,10}", text):
+            raise MemberConfigError(f"{name} {text!r} is no whole number of milliseconds")
+        if int(text) >= 1 << 31:
+            raise MemberConfigError(f"{name} {text}: at most {(1 << 31) - 1}")
+        return int(text)
+    if kind == _BOOL:
+        if text.lower() not in ("true", "false"):
+            raise MemberConfigError(f"{name} {text!r}: true or false")
+        return text.lower() == "true"
+    if kind == _LIST:
+        parts = text.split(",") if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [text]
+        return tuple(part for part in (part.strip() if isinstance(part, str) else part for part in parts) if part)
+    return None if value is None else text

@@ -1,0 +1,61 @@
+"""Finding the coordinator, and forgetting it (CLI-6, CLI-13): a change of coordinator does not touch the generation."""
+
+from __future__ import annotations
+
+from ..errors import ErrorCode
+from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from ..wire.schema import Response
+from .effects import Disconnect, Node
+from .faults import GroupAuthorizationFailed, Refused
+from .membership import InFlight, Membership
+
+_GROUP = 0
+
+
+def ready(m: Membership, now: int) -> bool:
+    """Is the coordinator known? If not, a lookup is sent as soon as the backoff allows. Raises what made the last one fatal."""
+    if m.coordinator is not None:
+        return True
+    if m.fatal_find is not None:
+        fault, m.fatal_find = m.fatal_find, None
+        raise fault
+    look_up(m, now)
+    return False
+
+
+def look_up(m: Membership, now: int) -> None:
+    """Ask any broker, unless that was done or the backoff runs."""
+    if m.find_in_flight or now < m.find_again_at or m.fatal_find is not None:
+        return
+    m.find_in_flight = True
+    m.send(FindCoordinatorRequest(key_type=_GROUP, coordinator_keys=[m.config.group_id]), now)
+
+
+def on_find(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer; no answer counts as a retriable failure."""
+    m.find_in_flight = False
+    row = response.coordinators[0] if isinstance(response, FindCoordinatorResponse) and response.coordinators else None
+    if row is not None and not row.error_code:
+        m.coordinator = Node(row.node_id, row.host, row.port)
+        m.find_backoff.reset()
+        m.pulse.reset_session(now)
+        return
+    m.find_again_at = now + m.find_backoff.next()
+    if row is None:
+        return
+    if row.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
+        m.fatal_find = GroupAuthorizationFailed("FindCoordinator", row.error_code, f"group {m.config.group_id}")
+        return
+    fault = Refused("FindCoordinator", row.error_code)
+    if not fault.retriable:
+        m.fatal_find = fault
+
+
+def forget(m: Membership, why: str, *, disconnected: bool = False) -> None:
+    """The coordinator is unknown from now on; unless it was lost anyway, its connection is closed."""
+    if m.coordinator is None:
+        return
+    node, m.coordinator = m.coordinator, None
+    m.find_again_at = 0
+    if not disconnected:
+        m.effects.append(Disconnect(node, why))

@@ -1,0 +1,119 @@
+"""What a member tells its application when something goes wrong: one exception class a kind, Kafka's code where there is one.
+
+Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous commit; every message says
+what is to be done where something can be done. Refuses to know when each is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ..errors import ErrorCode
+
+RETRIED_AT_ONCE: Final = frozenset(
+    {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.MEMBER_ID_REQUIRED}
+)
+"""Failures of a join that are followed by another try without backoff (CLI-4)."""
+
+
+class MemberFault(Exception):
+    """Something that went wrong. `code`: Kafka's error, if it was one."""
+
+    def __init__(self, message: str, code: ErrorCode | None = None, *, retriable: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retriable = retriable
+
+    @property
+    def name(self) -> str:
+        """Short, for rejoin reasons."""
+        return self.code.name if self.code is not None else type(self).__name__
+
+
+class Refused(MemberFault):
+    """The coordinator answered with an error."""
+
+    def __init__(self, api: str, code: int, hint: str = "", *, retriable: bool | None = None) -> None:
+        known = code_of(code)
+        message = f"{api}: {known.name} ({code}): {known.message}"
+        super().__init__(f"{message} {hint}".rstrip(), known, retriable=known.retriable if retriable is None else retriable)
+
+
+class Disconnected(MemberFault):
+    """No answer: the connection was lost, or the request timed out."""
+
+    def __init__(self, api: str, why: str) -> None:
+        super().__init__(f"{api}: {why}", ErrorCode.NETWORK_EXCEPTION, retriable=True)
+
+
+class FencedInstance(Refused):
+    """Another member has taken over this group.instance.id; this one must not go on."""
+
+
+class GroupAuthorizationFailed(Refused):
+    """Not allowed to use the group."""
+
+
+class GroupFull(Refused):
+    """The group has as many members as group.max.size allows."""
+
+
+class TopicAuthorizationFailed(MemberFault):
+    """Not allowed to read these topics."""
+
+    def __init__(self, topics: Iterable[str]) -> None:
+        self.topics = frozenset(topics)
+        super().__init__(f"not authorized to access topics: {', '.join(sorted(self.topics))}", ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+
+
+class InvalidTopic(MemberFault):
+    """The broker holds these names to be no topic names."""
+
+    def __init__(self, topics: Iterable[str]) -> None:
+        self.topics = frozenset(topics)
+        super().__init__(f"invalid topic names: {', '.join(sorted(self.topics))}", ErrorCode.INVALID_TOPIC_EXCEPTION)
+
+
+class CommitFailed(MemberFault):
+    """The commit came from a member that is no longer part of the group; its partitions may belong to others by now."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the commit failed: {why}; poll more often, or raise max.poll.interval.ms")
+
+
+class RebalanceInProgress(MemberFault):
+    """The commit met a rebalance: poll until it has ended, then commit what is still owned."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the commit has to wait: {why}; poll, then commit again", ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+class BadAssignment(MemberFault):
+    """The bytes that came as this member's assignment are none (CLI-24)."""
+
+
+class ListenerFault(MemberFault):
+    """A rebalance callback of the application raised; the cause is its exception."""
+
+    def __init__(self, callback: str, cause: Exception) -> None:
+        super().__init__(f"{callback} raised {type(cause).__name__}: {cause}")
+        self.__cause__ = cause
+
+
+class AssignorFault(MemberFault):
+    """The assignor broke a rule. `rule`: which; `partition`: the one it shows at, as "topic-3", if there is one."""
+
+    def __init__(self, assignor: str, rule: str, detail: str, partition: str | None = None) -> None:
+        super().__init__(f"assignor {assignor!r} broke the rule {rule!r}: {detail}")
+        self.assignor = assignor
+        self.rule = rule
+        self.partition = partition
+
+
+def code_of(code: int) -> ErrorCode:
+    """Kafka's error for a number; unknown numbers are UNKNOWN_SERVER_ERROR, as in Java."""
+    try:
+        return ErrorCode(code)
+    except ValueError:
+        return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -1,0 +1,199 @@
+"""Many live members on one loop: what they share, and waiting for them.
+
+One timer for all deadlines, re-armed; one receive buffer; one connection for discovery and metadata. No task per peer: a peer
+is called when something comes for it, or when its deadline is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Iterable
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from ...deadlines import Deadlines
+from ..config import MemberConfig
+from ..effects import RebalanceListener
+from .bootstrap import Bootstrap, parse_addresses
+from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
+
+_RECEIVE_BUFFER_BYTES = 1 << 18
+_CONNECTING_AT_ONCE = 256
+_OTHER_DESCRIPTORS = 64
+DEFAULT_TIMEOUT_S = 30.0
+
+
+class FleetError(Exception):
+    """The fleet cannot be had as asked for, or did not get there in time: what was seen, and what would be right."""
+
+
+class Fleet:
+    """Peers that share a loop. `async with`, or `close` in the end; the loop must be running. `seed` fixes the jitter of backoffs."""
+
+    def __init__(self, bootstrap_servers: str, *, seed: int | None = None, client_id: str = "peers", close_timeout_ms: int = 5_000) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.random = Random(seed)
+        self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
+        self.close_timeout_ms = close_timeout_ms
+        self.connecting = asyncio.Semaphore(_CONNECTING_AT_ONCE)
+        self.peers: dict[Peer, None] = {}
+        self.bootstrap = Bootstrap(parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S)
+        self._zero = self.loop.time()
+        self._deadlines: Deadlines[Peer] = Deadlines()
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at: int | None = None
+        self._numbers: Counter[str] = Counter()
+        self._unsettled: set[Peer] = set()
+        self._waiting: list[tuple[Collection[Peer], asyncio.Future[None]]] = []
+
+    def now(self) -> int:
+        """Milliseconds since the fleet was made."""
+        return int((self.loop.time() - self._zero) * 1000)
+
+    def peer(
+        self, config: MemberConfig, *, topics: Iterable[str] | None = None, pattern: str | None = None,
+        listener: RebalanceListener | None = None, keep_going: bool = False,
+    ) -> Peer:
+        """A new member, on its way into the group. Without a client id it gets one as Java makes them: consumer-<group>-<number>.
+
+        `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises MemberConfigError, FleetError.
+        """
+        if (topics is None) == (pattern is None):
+            raise FleetError("give a peer either topics or a pattern")
+        self._numbers[config.group_id] += 1
+        if not config.client_id:
+            config = config.having(client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}")
+        ensure_descriptors(len(self.peers) + 1)
+        peer = Peer(self, config, listener, keep_going=keep_going)
+        self.peers[peer] = None
+        self._unsettled.add(peer)
+        peer.subscribe(topics, pattern)
+        return peer
+
+    async def stable(self, peers: Collection[Peer] | None = None, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+        """Wait until all these peers (by default all) are settled, those of one group in the same generation.
+
+        Raises PeerError if one of them ends, FleetError if the time is over: both say what was seen.
+        """
+        watched = list(self.peers if peers is None else peers)
+        done: asyncio.Future[None] = self.loop.create_future()
+        entry = (watched, done)
+        self._waiting.append(entry)
+        self._look(entry)
+        try:
+            await asyncio.wait_for(asyncio.shield(done), timeout_s)
+        except TimeoutError:
+            raise FleetError(f"not stable after {timeout_s:g} s: {self._seen(watched)}") from None
+        finally:
+            self._waiting.remove(entry)
+            done.cancel()
+
+    def _seen(self, watched: Collection[Peer]) -> str:
+        states = Counter("ended" if peer.ended else f"{peer.state} in generation {peer.generation}" for peer in watched)
+        seen = ", ".join(f"{count} {state}" for state, count in states.most_common())
+        trouble = next((str(peer.fault) for peer in watched if peer.fault), "") or self.bootstrap.trouble
+        return f"{seen}{f'; {trouble}' if trouble else ''}"
+
+    async def close(self) -> None:
+        """Let all peers leave, and wait for it; then the shared connection goes too."""
+        ends = [peer.close() for peer in list(self.peers)]
+        if ends:
+            await asyncio.wait(ends, timeout=self.close_timeout_ms / 1000 + 1)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """The end at once: nobody leaves, connections are cut."""
+        for peer in list(self.peers):
+            peer.crash()
+        self.bootstrap.close()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    # -- what peers tell -----------------------------------------------------------------------------------------------
+
+    def arm(self, peer: Peer) -> None:
+        """See when this peer has to be called."""
+        deadline = peer.member.next_deadline()
+        if peer.polling:
+            poll = peer.member.next_poll()
+            if poll is not None and (deadline is None or poll < deadline):
+                deadline = poll
+        if deadline is None:
+            self._deadlines.cancel(peer)
+            return
+        self._deadlines.arm(peer, deadline)
+        if self._timer_at is None or deadline < self._timer_at:
+            self._rearm(deadline)
+
+    def changed(self, peer: Peer) -> None:
+        """Something happened to a peer: is anybody waiting for that?"""
+        if peer.settled:
+            self._unsettled.discard(peer)
+        else:
+            self._unsettled.add(peer)
+        if self._waiting and (peer.ended or not self._unsettled or len(self._waiting[0][0]) < len(self.peers)):
+            for entry in list(self._waiting):
+                self._look(entry)
+
+    def gone(self, peer: Peer) -> None:
+        """A peer has ended."""
+        self.peers.pop(peer, None)
+        self._unsettled.discard(peer)
+        self._deadlines.cancel(peer)
+        self.changed(peer)
+        self._unsettled.discard(peer)
+
+    def _look(self, entry: tuple[Collection[Peer], asyncio.Future[None]]) -> None:
+        watched, done = entry
+        if done.done():
+            return
+        for peer in watched:
+            if peer.ended:
+                done.set_exception(PeerError(f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"))
+                return
+        if all(peer.settled for peer in watched):
+            groups = {peer.member.config.group_id for peer in watched}
+            if len({(peer.member.config.group_id, peer.generation) for peer in watched}) == len(groups):
+                done.set_result(None)
+
+    # -- the timer -----------------------------------------------------------------------------------------------------
+
+    def _rearm(self, deadline: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        self._timer = self.loop.call_at(self._zero + deadline / 1000, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = self._timer_at = None
+        now = self.now() + 1  # the loop's clock is finer than ours: a timer may fire a fraction of a millisecond early
+        for peer in self._deadlines.due(now):
+            peer.due(now)
+        deadline = self._deadlines.next()
+        if deadline is not None and (self._timer_at is None or deadline < self._timer_at):
+            self._rearm(deadline)
+
+
+def ensure_descriptors(peers: int) -> None:
+    """Room for a connection each: raise the soft limit of open files if need be. Raises FleetError that says what is missing."""
+    try:
+        import resource
+    except ImportError:  # no such limit on this system
+        return
+    needed = peers + _OTHER_DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or needed <= soft:
+        return
+    if hard != resource.RLIM_INFINITY and needed > hard:
+        raise FleetError(f"{peers} peers need about {needed} open files, this process may have {hard}: raise that (ulimit -Hn {needed})")
+    wanted = max(needed, 2 * soft)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))

@@ -1,0 +1,333 @@
+"""One member on real sockets: it polls all the time, unless told to stall, and remembers what happened to it.
+
+Owns the connection to the coordinator, the recorded callbacks and who waits for a commit or the end. A fault that `poll` raises
+ends the peer as it ends most applications: it is kept, and the peer leaves, so that the group goes on without it. A peer does not
+consume: it has the committed offsets as positions, and commits what it is told to have read (`seek`), or those again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from assignors import TopicPartition
+
+from ...wire.messages.find_coordinator import FindCoordinatorRequest
+from ...wire.primitives import WireError
+from ...wire.schema import Response
+from ..effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Node, Position, RebalanceListener, Send
+from ..faults import MemberFault
+from ..member import Member
+from ..requests import Unsupported
+from ..states import MemberState
+from .wire import Wire
+
+if TYPE_CHECKING:
+    from ..cluster_view import ClusterView
+    from ..config import MemberConfig
+    from .fleet import Fleet
+
+logger = logging.getLogger("coordinator.members")
+
+CONNECT_TIMEOUT_S = 10.0
+
+
+class PeerError(Exception):
+    """What was asked of a peer cannot be, or did not come about: what was seen instead."""
+
+
+class Callback(NamedTuple):
+    """One callback of the application's listener. `kind`: revoked, assigned or lost; `at_ms`: since the fleet's zero."""
+
+    kind: str
+    partitions: tuple[TopicPartition, ...]
+    generation: int
+    at_ms: int
+
+
+class Peer:
+    """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
+
+    def __init__(self, fleet: Fleet, config: MemberConfig, listener: RebalanceListener | None, *, keep_going: bool) -> None:
+        self._fleet = fleet
+        self._listener = listener
+        self.member = Member(config, self, chance=fleet.random.random, now=fleet.now())
+        self.callbacks: list[Callback] = []
+        self.fault: MemberFault | None = None
+        """The last one that `poll` raised, or that came on the way out."""
+        self.polling = True
+        self.ended = False
+        self.changes = 0
+        """Counts generations and assignments: what an onlooker would redraw for."""
+        self._keep_going = keep_going
+        self._wire: Wire | None = None
+        self._wire_node: Node | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._commits: dict[int, asyncio.Future[None]] = {}
+        self._end: asyncio.Future[None] | None = None
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def client_id(self) -> str:
+        """Its client.id."""
+        return self.member.config.client_id
+
+    @property
+    def state(self) -> MemberState:
+        """Where its member stands."""
+        return self.member.state
+
+    @property
+    def generation(self) -> int:
+        """-1: none."""
+        return self.member.generation.generation_id
+
+    @property
+    def member_id(self) -> str:
+        """"" until the coordinator gave it one."""
+        return self.member.generation.member_id
+
+    @property
+    def owned(self) -> tuple[TopicPartition, ...]:
+        """Its partitions, by topic and number."""
+        return self.member.owned
+
+    @property
+    def settled(self) -> bool:
+        """Stable, with its part of the assignment, and no reason to join again."""
+        return not self.ended and self.member.settled
+
+    def __repr__(self) -> str:
+        state = "ended" if self.ended else str(self.state)
+        trouble = f", {self.fault}" if self.fault else ""
+        return f"<peer {self.client_id}: {state}, generation {self.generation}, {len(self.owned)} partitions{trouble}>"
+
+    # -- what it is told to do -----------------------------------------------------------------------------------------
+
+    def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
+        """Ask for topics, or for those that match a pattern, in place of what was asked for."""
+        now = self._fleet.now()
+        if pattern is not None:
+            self.member.subscribe_pattern(pattern, now)
+        else:
+            self.member.subscribe(list(topics or ()), now)
+        self.turn(now)
+
+    def stall(self) -> None:
+        """The application is busy: it does not poll until `resume`, and leaves after max.poll.interval.ms (CLI-14)."""
+        self.polling = False
+        self._fleet.arm(self)
+
+    def resume(self) -> None:
+        """The application polls again."""
+        self.polling = True
+        self.turn(self._fleet.now())
+
+    def rebalance(self, reason: str = "a peer was told to rebalance") -> None:
+        """Join anew, so that the group rebalances (KIP-568)."""
+        self.member.enforce_rebalance(reason)
+        self.turn(self._fleet.now())
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Pretend to have read up to an offset."""
+        self.member.seek(partition, offset)
+
+    async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
+        """Commit positions, all unless named, as commitSync does. Raises MemberFault."""
+        now = self._fleet.now()
+        number = self.member.commit(now, offsets)
+        done: asyncio.Future[None] = self._fleet.loop.create_future()
+        self._commits[number] = done
+        self.turn(now)
+        await done
+
+    def close(self, *, leave: bool | None = None) -> asyncio.Future[None]:
+        """Begin to leave as a consumer that is closed; the future is done when it has ended."""
+        if self._end is None:
+            self._end = self._fleet.loop.create_future()
+            if self.ended:
+                self._end.set_result(None)
+            else:
+                now = self._fleet.now()
+                self.member.close(now, self._fleet.close_timeout_ms, leave=leave)
+                self.turn(now)
+        return self._end
+
+    def crash(self) -> None:
+        """Die without a word: the coordinator learns of it when the session runs out."""
+        self._finish(abort=True)
+
+    # -- its driver ----------------------------------------------------------------------------------------------------
+
+    def turn(self, now: int) -> None:
+        """After anything that happened: let the application poll, carry out what the machine wants, see when to come back."""
+        if self.ended:
+            return
+        member = self.member
+        if self.polling:
+            try:
+                member.poll(now)
+            except MemberFault as fault:
+                self._on_fault(fault, now)
+        effects = member.take()
+        while effects:
+            self._perform(effects, now)
+            effects = member.take()
+        if not self.ended:
+            self._fleet.arm(self)
+        self._fleet.changed(self)
+
+    def due(self, now: int) -> None:
+        """Its deadline has come."""
+        if not self.ended:
+            self.member.tick(now)
+            self.turn(now)
+
+    def _on_fault(self, fault: MemberFault, now: int) -> None:
+        self.fault = fault
+        if self._keep_going:
+            logger.warning("%s: %s", self.client_id, fault)
+            if self.polling:  # come back after a backoff
+                self.polling = False
+                self._fleet.loop.call_later(self.member.config.retry_backoff_ms / 1000, self.resume)
+            return
+        logger.error("%s: %s", self.client_id, fault)
+        self.member.close(now, self._fleet.close_timeout_ms)
+
+    def _perform(self, effects: list[Effect], now: int) -> None:
+        for effect in effects:
+            match effect:
+                case Send(number, None, message):
+                    assert isinstance(message, FindCoordinatorRequest)
+                    self._fleet.bootstrap.find(message, lambda response, number=number: self._on_answer(number, response))  # type: ignore[misc]
+                case Send(_, node, _):
+                    assert node is not None
+                    self._to_coordinator(node, effect)
+                case Disconnect():
+                    self._hang_up()
+                case FetchMetadata(topics, allowed):
+                    self._fleet.bootstrap.metadata(topics, allowed, self._on_metadata)
+                case Committed(number, _, fault):
+                    self._tell_commit(number, fault)
+                case Closed(fault):
+                    self.fault = self.fault or fault
+                    self._finish(abort=False)
+
+    # -- the coordinator's connection
+
+    def _to_coordinator(self, node: Node, send: Send) -> None:
+        if self._wire is None or self._wire_node != node:
+            self._hang_up()
+            self._wire_node = node
+            self._wire = Wire(self.client_id, self._fleet.buffer, self._on_answer_or_fault, self._on_lost)
+            self._connecting = self._fleet.loop.create_task(self._connect(self._wire, node))
+        try:
+            self._wire.ask(send.message, send.number)
+        except (Unsupported, WireError) as error:
+            fault = error if isinstance(error, Unsupported) else Unsupported(str(error))
+            self._fleet.loop.call_soon(self._on_answer_or_fault, send.number, fault)
+
+    async def _connect(self, wire: Wire, node: Node) -> None:
+        try:
+            async with self._fleet.connecting:
+                await wire.connect(self._fleet.loop, node.host, node.port, CONNECT_TIMEOUT_S)
+        except OSError as error:
+            logger.info("%s: no connection to %s:%d: %s", self.client_id, node.host, node.port, error.strerror or error)
+            self._on_lost(wire, wire.channel.unanswered(), str(error))
+
+    def _on_lost(self, wire: Wire, unanswered: list[object], why: str) -> None:
+        if self._wire is wire and not self.ended:
+            self._wire = None
+            now = self._fleet.now()
+            self.member.disconnected(now)
+            self.turn(now)
+
+    def _hang_up(self) -> None:
+        if self._wire is not None:
+            wire, self._wire = self._wire, None
+            wire.close()
+
+    # -- answers
+
+    def _on_answer_or_fault(self, number: int, answer: Response | Unsupported) -> None:
+        if self.ended:
+            return
+        if isinstance(answer, Unsupported):
+            self._on_fault(answer, self._fleet.now())
+            self.turn(self._fleet.now())
+        else:
+            self._on_answer(number, answer)
+
+    def _on_answer(self, number: int, response: Response | None) -> None:
+        if self.ended:
+            return
+        now = self._fleet.now()
+        if response is None:
+            self.member.failed(number, now)
+        else:
+            self.member.receive(number, response, now)
+        self.turn(now)
+
+    def _on_metadata(self, view: ClusterView | None) -> None:
+        if self.ended:
+            return
+        now = self._fleet.now()
+        if view is None:
+            self.member.metadata_failed(now)
+        else:
+            self.member.metadata(view, now)
+        self.turn(now)
+
+    def _tell_commit(self, number: int, fault: MemberFault | None) -> None:
+        done = self._commits.pop(number, None)
+        if done is not None and not done.done():
+            if fault is None:
+                done.set_result(None)
+            else:
+                done.set_exception(fault)
+
+    # -- the end
+
+    def _finish(self, *, abort: bool) -> None:
+        if self.ended:
+            return
+        self.ended = True
+        if self._connecting is not None:
+            self._connecting.cancel()
+        if self._wire is not None:
+            wire, self._wire = self._wire, None
+            (wire.abort if abort else wire.close)()
+        for done in self._commits.values():
+            if not done.done():
+                done.set_exception(PeerError(f"{self.client_id} ended before its commit was answered"))
+        self._commits.clear()
+        if self._end is not None and not self._end.done():
+            self._end.set_result(None)
+        self._fleet.gone(self)
+
+    # -- the application's callbacks, recorded and passed on
+
+    def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._record("revoked", partitions)
+        if self._listener is not None:
+            self._listener.on_partitions_revoked(partitions)
+
+    def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._record("assigned", partitions)
+        if self._listener is not None:
+            self._listener.on_partitions_assigned(partitions)
+
+    def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._record("lost", partitions)
+        if self._listener is not None:
+            self._listener.on_partitions_lost(partitions)
+
+    def _record(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
+        self.changes += 1
+        self.callbacks.append(Callback(kind, partitions, self.generation, self._fleet.now()))

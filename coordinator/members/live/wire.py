@@ -1,0 +1,109 @@
+"""One TCP connection of a client: asyncio's side of a `Channel`.
+
+Owns the socket and its end. All connections of a fleet share one receive buffer: it is empty again when a call returns.
+Refuses to know what is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from coordinator import __version__
+
+from ...wire.primitives import WireError
+from ...wire.schema import Request, Response
+from ..channel import Channel
+from ..requests import Unsupported
+
+Answered = Callable[[Any, "Response | Unsupported"], None]
+Lost = Callable[["Wire", list[Any], str], None]
+
+
+class Wire(asyncio.BufferedProtocol):
+    """A connection; `answered` is told each answer with its context, `lost` the end, once, with the contexts left unanswered."""
+
+    __slots__ = ("_answered", "_buffer", "_ended", "_lost", "_why", "channel", "transport")
+
+    def __init__(self, client_id: str, buffer: memoryview, answered: Answered, lost: Lost) -> None:
+        self.channel = Channel(client_id, __version__)
+        self.transport: Any = None  # asyncio.Transport; uvloop's has no base class in common
+        self._buffer = buffer
+        self._answered = answered
+        self._lost = lost
+        self._why = "the broker closed the connection"
+        self._ended = False
+
+    async def connect(self, loop: asyncio.AbstractEventLoop, host: str, port: int, timeout_s: float) -> None:
+        """Open the connection. Raises OSError (TimeoutError included)."""
+        async with asyncio.timeout(timeout_s):
+            await loop.create_connection(lambda: self, host, port)
+
+    @property
+    def is_open(self) -> bool:
+        """Connected, and not given up."""
+        return self.transport is not None and not self._ended
+
+    def ask(self, message: Request, context: Any) -> None:
+        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+        self.channel.ask(message, context)
+        if self.transport is not None:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has gathered."""
+        if self.channel.output and not self._ended:
+            output = self.channel.output
+            self.transport.write(output[0] if len(output) == 1 else b"".join(output))
+            output.clear()
+
+    def close(self, why: str = "closed") -> None:
+        """Give the connection up; nobody is told."""
+        self._ended = True
+        self._why = why
+        if self.transport is not None:
+            self.transport.close()
+
+    def abort(self) -> None:
+        """Give it up without a farewell."""
+        self._ended = True
+        if self.transport is not None:
+            self.transport.abort()
+
+    # -- asyncio's calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        if self._ended:
+            self.transport.close()
+            return
+        sock = transport.get_extra_info("socket")
+        if sock is not None:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.flush()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._ended:
+            return
+        try:
+            answers = self.channel.receive(self._buffer[:nbytes])
+        except WireError as error:
+            self._fail(f"the broker sent what is no answer: {error}")
+            return
+        self.flush()
+        for context, answer in answers:
+            self._answered(context, answer)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._ended:
+            self._fail(str(error) if error else self._why)
+
+    def _fail(self, why: str) -> None:
+        self._ended = True
+        self.transport.close()
+        self._lost(self, self.channel.unanswered(), why)

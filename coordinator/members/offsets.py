@@ -1,0 +1,276 @@
+"""Committed offsets: commits, automatic and by hand, and the fetch that gives an owned partition its position (CLI-15 to 17).
+
+A member that owns partitions has positions for those whose committed offset it fetched; where nothing is committed there is
+no position until the application sets one. Only positions are committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assignors import TopicPartition
+
+from ..errors import ErrorCode
+from ..wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from ..wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics, OffsetFetchResponse
+from ..wire.schema import Response
+from . import discovery
+from .effects import Committed, Position
+from .faults import (
+    CommitFailed,
+    Disconnected,
+    FencedInstance,
+    GroupAuthorizationFailed,
+    MemberFault,
+    RebalanceInProgress,
+    Refused,
+    TopicAuthorizationFailed,
+    code_of,
+)
+from .membership import Commit, InFlight, Membership
+from .states import NO_GENERATION, PREPARING_REBALANCE, REBALANCING, STABLE
+from .subscription import Partitions
+
+Offsets = Mapping[TopicPartition, Position]
+_REDISCOVER = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT})
+_RETRY = frozenset({ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
+_EXPELLED = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+
+
+# -- committing --------------------------------------------------------------------------------------------------------
+
+
+def commit(m: Membership, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False) -> Commit:
+    """Begin a commit; it is sent at once if the coordinator is known."""
+    m.number += 1
+    begun = Commit(m.number, dict(offsets), expires_at, now, is_own=is_own)
+    m.commits[begun.number] = begun
+    if not offsets:
+        _end(m, begun, None)
+    push(m, now)
+    return begun
+
+
+def push(m: Membership, now: int) -> None:
+    """Send the commits that wait for the coordinator or for their next try; end those whose time is up."""
+    for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
+        if waiting.expires_at is not None and now >= waiting.expires_at:
+            _end(m, waiting, MemberFault("the commit did not get through in time", ErrorCode.REQUEST_TIMED_OUT, retriable=True))
+        elif m.fatal_find is not None:
+            _end(m, waiting, m.fatal_find)
+        elif m.coordinator is None:
+            discovery.look_up(m, now)
+        elif now >= waiting.again_at:
+            _send(m, waiting, now)
+
+
+def _send(m: Membership, commit: Commit, now: int) -> None:
+    fault = _refuse_locally(m)
+    if fault is not None:
+        _end(m, commit, fault)
+        return
+    by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
+    for (topic, number), position in commit.offsets.items():
+        row = OffsetCommitRequestPartition(
+            partition_index=number, committed_offset=position.offset, committed_leader_epoch=position.leader_epoch,
+            committed_metadata=position.metadata,
+        )  # fmt: skip
+        by_topic.setdefault(topic, []).append(row)
+    generation = m.generation if m.subscribed.wanted else NO_GENERATION
+    message = OffsetCommitRequest(
+        group_id=m.config.group_id, generation_id_or_member_epoch=generation.generation_id, member_id=generation.member_id,
+        group_instance_id=m.config.group_instance_id if m.subscribed.wanted else None,
+        topics=[OffsetCommitRequestTopic(name=topic, partitions=rows) for topic, rows in by_topic.items()],
+    )  # fmt: skip
+    commit.in_flight = True
+    m.send(message, now, node=m.coordinator, commit=commit)
+
+
+def _refuse_locally(m: Membership) -> MemberFault | None:
+    """CLI-15: without a part in a generation there is nothing to commit as; the coordinator is not asked."""
+    if not m.subscribed.wanted or m.state is STABLE:
+        return None
+    if m.state in REBALANCING:
+        return RebalanceInProgress("this member is in a rebalance")
+    return CommitFailed("this member is no part of the group")
+
+
+def _end(m: Membership, commit: Commit, fault: MemberFault | None) -> None:
+    m.commits.pop(commit.number, None)
+    if commit is m.prepare_commit:
+        m.prepare_commit = None
+    if not commit.is_own:
+        m.effects.append(Committed(commit.number, commit.offsets, fault))
+
+
+def on_commit(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer (CLI-16): the first partition that failed decides."""
+    commit = sent.commit
+    assert commit is not None
+    commit.in_flight = False
+    if commit.number not in m.commits:
+        return
+    if not isinstance(response, OffsetCommitResponse):
+        fault: MemberFault | None = Disconnected("OffsetCommit", "the connection was lost")
+    else:
+        fault = _commit_fault(m, sent, response)
+    if fault is not None and fault.retriable and not isinstance(fault, RebalanceInProgress):
+        if commit.expires_at is not None:
+            commit.again_at = now + m.commit_backoff.next()
+            return
+        if commit.is_own:
+            m.next_auto_commit_at = now + m.config.retry_backoff_ms
+    m.commit_backoff.reset()
+    _end(m, commit, fault)
+
+
+def _commit_fault(m: Membership, sent: InFlight, response: OffsetCommitResponse) -> MemberFault | None:
+    unauthorized = []
+    for topic in response.topics:
+        for row in topic.partitions:
+            if not row.error_code:
+                continue
+            error = code_of(row.error_code)
+            if error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                unauthorized.append(topic.name)
+                continue
+            return _first_fault(m, sent, error, f"{topic.name}-{row.partition_index}")
+    return TopicAuthorizationFailed(unauthorized) if unauthorized else None
+
+
+def _first_fault(m: Membership, sent: InFlight, error: ErrorCode, where: str) -> MemberFault:
+    unchanged = m.generation == sent.generation
+    if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
+        return GroupAuthorizationFailed("OffsetCommit", error, f"group {m.config.group_id}", retriable=False)
+    if error in _RETRY:
+        return Refused("OffsetCommit", error, where, retriable=True)
+    if error in _REDISCOVER:
+        discovery.forget(m, f"OffsetCommit was answered {error.name}")
+        return Refused("OffsetCommit", error, where, retriable=True)
+    if error is ErrorCode.FENCED_INSTANCE_ID:
+        if unchanged:
+            return FencedInstance("OffsetCommit", error, f"group.instance.id {m.config.group_instance_id}", retriable=False)
+        return _too_late(m, "the group rebalances")
+    if error is ErrorCode.REBALANCE_IN_PROGRESS:
+        m.request_rejoin("a commit was answered that the group rebalances")
+        return RebalanceInProgress("the group rebalances")
+    if error in _EXPELLED:
+        if not unchanged and m.state is PREPARING_REBALANCE:
+            return RebalanceInProgress("this member joins anew")
+        m.reset_and_rejoin(f"{error.name} in the answer to OffsetCommit", keep_member_id=error is ErrorCode.ILLEGAL_GENERATION)
+        return CommitFailed(f"{error.name}: the group has gone on without this member")
+    return Refused("OffsetCommit", error, where, retriable=False)
+
+
+def _too_late(m: Membership, why: str) -> MemberFault:
+    return RebalanceInProgress(why) if m.state is PREPARING_REBALANCE else CommitFailed("the group has gone on without this member")
+
+
+# -- the machine's own commits -----------------------------------------------------------------------------------------
+
+
+def auto_commit(m: Membership, now: int) -> None:
+    """Every auto.commit.interval.ms, all positions."""
+    if m.config.enable_auto_commit and now >= m.next_auto_commit_at:
+        m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
+        commit(m, m.subscribed.positions, None, now, is_own=True)
+
+
+def commit_for_own_sake(m: Membership, expires_at: int, now: int) -> Commit | None:
+    """A last commit of all positions, retried until that instant; None if there is nothing to commit or no auto-commit."""
+    if not m.config.enable_auto_commit or not m.subscribed.positions:
+        return None
+    return commit(m, m.subscribed.positions, expires_at, now, is_own=True)
+
+
+def commit_before_rebalance(m: Membership, now: int) -> bool:
+    """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance timeout is over."""
+    assert m.join_prepare_expires_at is not None
+    if m.prepare_commit is not None:
+        push(m, now)
+        return m.prepare_commit is None
+    if m.prepare_committed:
+        return True
+    m.prepare_committed = True
+    begun = commit_for_own_sake(m, m.join_prepare_expires_at, now)
+    if begun is None or begun.number not in m.commits:
+        return True
+    m.prepare_commit = begun
+    return False
+
+
+# -- fetching ----------------------------------------------------------------------------------------------------------
+
+
+def look_up_positions(m: Membership, now: int) -> None:
+    """Ask for the committed offsets of owned partitions whose are not known. Raises what made the last try fail for good."""
+    if m.offsets_fault is not None:
+        fault, m.offsets_fault = m.offsets_fault, None
+        raise fault
+    unknown = m.subscribed.unknown_positions()
+    if not unknown or m.offsets_in_flight or now < m.offsets_again_at or m.coordinator is None:
+        return
+    m.offsets_in_flight = True
+    topics = [OffsetFetchRequestTopics(name=name, partition_indexes=numbers) for name, numbers in _by_topic(unknown).items()]
+    message = OffsetFetchRequest(
+        groups=[OffsetFetchRequestGroup(group_id=m.config.group_id, topics=topics)],
+        require_stable=m.config.isolation_level == "read_committed",
+    )  # fmt: skip
+    m.send(message, now, node=m.coordinator)
+
+
+def next_deadline(m: Membership) -> int | None:
+    """When `poll` has something to do about offsets."""
+    due = [commit.again_at for commit in m.commits.values() if not commit.in_flight and m.coordinator is not None]
+    if m.subscribed.unknown_positions() and not m.offsets_in_flight and m.coordinator is not None:
+        due.append(m.offsets_again_at)
+    if m.config.enable_auto_commit and m.state is STABLE and m.subscribed.positions:
+        due.append(m.next_auto_commit_at)
+    return min(due, default=None)
+
+
+def _by_topic(partitions: Partitions) -> dict[str, list[int]]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        by_topic.setdefault(topic, []).append(number)
+    return by_topic
+
+
+def on_offsets(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+    """Take the answer (CLI-17)."""
+    m.offsets_in_flight = False
+    if not isinstance(response, OffsetFetchResponse) or not response.groups:
+        m.offsets_again_at = now + m.offsets_backoff.next()
+        return
+    group = response.groups[0]
+    faults = [(code_of(group.error_code), "")] if group.error_code else []
+    faults += [(code_of(p.error_code), f"{t.name}-{p.partition_index}") for t in group.topics for p in t.partitions if p.error_code]
+    if faults:
+        _on_fetch_error(m, *faults[0], [topic.name for topic in group.topics], now)
+        return
+    m.offsets_backoff.reset()
+    owned = set(m.subscribed.owned)
+    for topic in group.topics:
+        for row in topic.partitions:
+            partition = TopicPartition(topic.name, row.partition_index)
+            if partition in owned:
+                m.subscribed.looked_up.add(partition)
+                if row.committed_offset >= 0 and partition not in m.subscribed.positions:
+                    m.subscribed.positions[partition] = Position(row.committed_offset, row.committed_leader_epoch, row.metadata or "")
+
+
+def _on_fetch_error(m: Membership, error: ErrorCode, where: str, topics: list[str], now: int) -> None:
+    m.offsets_again_at = now + m.offsets_backoff.next()
+    if error in (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR):
+        discovery.forget(m, f"OffsetFetch was answered {error.name}")
+    elif error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
+        m.offsets_fault = GroupAuthorizationFailed("OffsetFetch", error, f"group {m.config.group_id}", retriable=False)
+    elif error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+        m.offsets_fault = TopicAuthorizationFailed(topics)
+    elif error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not (error.retriable or error is ErrorCode.UNSTABLE_OFFSET_COMMIT):
+        m.offsets_fault = Refused("OffsetFetch", error, where, retriable=False)

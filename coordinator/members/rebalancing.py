@@ -1,0 +1,145 @@
+"""The two ends of a rebalance for the application: before JoinGroup and after SyncGroup (CLI-23 to CLI-25, KIP-429).
+
+Eager: everything is revoked before joining. Cooperative: what stays is kept, what has to move is revoked after the leader
+said so, and the member joins once more. What a member owned in a generation that it lost is lost, not revoked.
+Callbacks that raise do not stop the rest; the first exception is raised at the end, as Java does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assignors import Assignment as Plan
+from assignors import Assignor, TopicPartition
+
+from ..wire.consumer_protocol import Assignment
+from ..wire.primitives import WireError
+from . import offsets
+from .faults import AssignorFault, BadAssignment, ListenerFault, MemberFault
+from .membership import Membership
+from .states import REBALANCING
+from .subscription import Partitions, in_order
+
+_LEAST_ASSIGNMENT_BYTES = 2
+
+
+def prepare(m: Membership, now: int) -> bool:
+    """Before JoinGroup (CLI-23). False while the auto-commit is under way; raises ListenerFault."""
+    if m.join_prepare_expires_at is None:
+        m.join_prepare_expires_at = now + m.config.max_poll_interval_ms
+    if not offsets.commit_before_rebalance(m, now):
+        return False
+    try:
+        _give_up(m)
+    finally:
+        m.is_leader = False
+        m.subscribed.group_topics = frozenset()
+        m.join_prepare_expires_at = None
+        m.prepare_committed = False
+    return True
+
+
+def _give_up(m: Membership) -> None:
+    subscribed = m.subscribed
+    owned = in_order(subscribed.owned)
+    fault = None
+    if not m.generation.is_set:
+        if owned:
+            fault = _call(m.listener.on_partitions_lost, owned)
+            subscribed.own(())
+    elif m.cooperative:
+        revoked = tuple([partition for partition in owned if partition.topic not in subscribed.topics])
+        if revoked:
+            fault = _call(m.listener.on_partitions_revoked, revoked)
+            subscribed.own(tuple([partition for partition in subscribed.owned if partition.topic in subscribed.topics]))
+    else:
+        fault = _call(m.listener.on_partitions_revoked, owned)
+        subscribed.own(())
+    if fault is not None:
+        raise fault
+
+
+def _call(callback: Callable[[Partitions], None], partitions: Partitions) -> ListenerFault | None:
+    try:
+        callback(partitions)
+    except Exception as error:
+        return ListenerFault(getattr(callback, "__name__", str(callback)), error)
+    return None
+
+
+def complete(m: Membership, data: bytes, now: int) -> None:
+    """After SyncGroup (CLI-24): install the assignment. Raises the first fault when all is done."""
+    if not m.is_leader:
+        m.assignment_snapshot = None  # only leaders watch (CLI-21)
+    assignor = assignor_called(m, m.generation.protocol_name)
+    assignment = _read(data)
+    assigned = tuple([TopicPartition(topic, number) for topic, numbers in assignment.partitions for number in numbers])
+    subscribed = m.subscribed
+    if not subscribed.accepts(assigned):
+        m.request_rejoin("the assignment has topics that are not subscribed to (any more)")
+        return
+    owned, given = set(subscribed.owned), set(assigned)
+    added = in_order(given - owned)
+    fault: MemberFault | None = None
+    if m.cooperative and owned - given:
+        revoked = in_order(owned - given)
+        fault = _call(m.listener.on_partitions_revoked, revoked)
+        m.request_rejoin(f"partitions were revoked for others to take: {', '.join(map(str, revoked))}")
+    _follow_leader(m, assigned)
+    unheard = _tell_assignor(assignor, Plan(assigned, assignment.user_data), m.generation.generation_id)
+    m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
+    subscribed.own(assigned)
+    told = _call(m.listener.on_partitions_assigned, added)
+    fault = fault or unheard or told
+    if fault is not None:
+        raise fault
+
+
+def _follow_leader(m: Membership, assigned: Partitions) -> None:
+    """With a pattern, topics that the leader saw earlier than this member join its subscription."""
+    if m.subscribed.pattern is None or m.joined_topics is None:
+        return
+    added = {partition.topic for partition in assigned} - m.joined_topics
+    if added:
+        m.subscribed.topics |= added
+        m.joined_topics |= added
+
+
+def _tell_assignor(assignor: Assignor, plan: Plan, generation: int) -> MemberFault | None:
+    try:
+        assignor.on_assignment(plan, generation)
+    except Exception as error:
+        return AssignorFault(assignor.name, "takes an assignment", f"on_assignment raised {type(error).__name__}: {error}")
+    return None
+
+
+def _read(data: bytes) -> Assignment:
+    if len(data) < _LEAST_ASSIGNMENT_BYTES:
+        raise BadAssignment(
+            f"the assignment has {len(data)} bytes: the leader's assignor gave this member none, or knew it by another member id"
+        )
+    try:
+        return Assignment.decode(data)
+    except WireError as error:
+        raise BadAssignment(f"the assignment cannot be read: {error}") from error
+
+
+def leave_prepare(m: Membership) -> None:
+    """Before leaving (CLI-25): everything is revoked, or lost if the generation is gone or in the making. Raises ListenerFault."""
+    owned = in_order(m.subscribed.owned)
+    if not owned:
+        return
+    lost = not m.generation.is_set or m.state in REBALANCING
+    fault = _call(m.listener.on_partitions_lost if lost else m.listener.on_partitions_revoked, owned)
+    m.subscribed.own(())
+    if fault is not None:
+        raise fault
+
+
+def assignor_called(m: Membership, name: str | None) -> Assignor:
+    """The configured assignor of this name. Raises BadAssignment if the coordinator chose another."""
+    for assignor in m.assignors:
+        if assignor.name == name:
+            return assignor
+    raise BadAssignment(f"the coordinator chose the assignor {name!r}, configured are {', '.join(a.name for a in m.assignors)}")
+

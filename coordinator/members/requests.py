@@ -1,0 +1,114 @@
+"""Which version of a request goes out, and one shape for requests and answers of all versions.
+
+The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and what they answer is brought
+back to the newest shape (`lift`). Highest versions are those of the Java consumer 4.3.1 in the classic protocol: commits and
+fetches of offsets name topics, so they stay at version 9 (topic ids begin with 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ..errors import ErrorCode
+from ..wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ..wire.messages.heartbeat import HeartbeatRequest
+from ..wire.messages.join_group import JoinGroupRequest
+from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from ..wire.messages.metadata import MetadataRequest
+from ..wire.messages.offset_commit import OffsetCommitRequest
+from ..wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopics,
+)
+from ..wire.messages.sync_group import SyncGroupRequest
+from ..wire.schema import Request, Response
+from .faults import MemberFault
+
+Ranges = Mapping[int, tuple[int, int]]
+"""API key -> lowest and highest version that a broker serves."""
+
+_JOIN, _SYNC, _HEARTBEAT, _LEAVE = JoinGroupRequest.api_key, SyncGroupRequest.api_key, HeartbeatRequest.api_key, LeaveGroupRequest.api_key
+_COMMIT, _FETCH = OffsetCommitRequest.api_key, OffsetFetchRequest.api_key
+_FIND, _METADATA = FindCoordinatorRequest.api_key, MetadataRequest.api_key
+
+OURS: Final[Ranges] = {
+    _METADATA: (1, 13), _COMMIT: (2, 9), _FETCH: (1, 9), _FIND: (0, 6), _JOIN: (0, 9), _HEARTBEAT: (0, 4), _LEAVE: (0, 5), _SYNC: (0, 5),
+}  # fmt: skip
+"""What a member speaks."""
+_FIRST_WITH_INSTANCE: Final = {_JOIN: 5, _SYNC: 3, _HEARTBEAT: 3, _COMMIT: 7}
+_FIRST_BATCHED_FIND, _FIRST_BATCHED_LEAVE, _FIRST_BATCHED_FETCH, _FIRST_STABLE_FETCH = 4, 3, 8, 7
+
+
+class Unsupported(MemberFault):
+    """The broker's versions cannot carry what this member has to say."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ErrorCode.UNSUPPORTED_VERSION)
+
+
+def choose(message: Request, theirs: Ranges) -> int:
+    """The highest version both sides have. Raises Unsupported if there is none, or none that can say this (VER-18)."""
+    key = message.api_key
+    name = type(message).__name__.removesuffix("Request")
+    low, high = OURS[key]
+    if key not in theirs:
+        raise Unsupported(f"the broker does not serve {name}")
+    version = min(high, theirs[key][1])
+    if version < max(low, theirs[key][0]):
+        raise Unsupported(f"the broker serves {name} {theirs[key][0]} to {theirs[key][1]}, this member {low} to {high}")
+    first = _FIRST_WITH_INSTANCE.get(key)
+    if first is not None and version < first and getattr(message, "group_instance_id", None) is not None:
+        raise Unsupported(f"group.instance.id needs {name} {first}, the broker has up to {version}: unset it")
+    if isinstance(message, OffsetFetchRequest) and message.require_stable and version < _FIRST_STABLE_FETCH:
+        raise Unsupported(f"read_committed needs OffsetFetch {_FIRST_STABLE_FETCH}, the broker has up to {version}")
+    return version
+
+
+def fit(message: Request, version: int) -> Request:
+    """The same request in the shape that this version carries."""
+    if isinstance(message, FindCoordinatorRequest) and version < _FIRST_BATCHED_FIND:
+        return FindCoordinatorRequest(key=message.coordinator_keys[0], key_type=message.key_type)
+    if isinstance(message, LeaveGroupRequest) and version < _FIRST_BATCHED_LEAVE:
+        return LeaveGroupRequest(group_id=message.group_id, member_id=message.members[0].member_id)
+    if isinstance(message, OffsetFetchRequest) and version < _FIRST_BATCHED_FETCH:
+        (group,) = message.groups
+        topics = [OffsetFetchRequestTopic(name=topic.name, partition_indexes=topic.partition_indexes) for topic in group.topics or ()]
+        return OffsetFetchRequest(group_id=group.group_id, topics=topics, require_stable=message.require_stable)
+    return message
+
+
+def lift(response: Response, version: int) -> Response:
+    """An answer in this version, in the newest shape."""
+    if isinstance(response, FindCoordinatorResponse) and version < _FIRST_BATCHED_FIND:
+        row = Coordinator(
+            node_id=response.node_id, host=response.host, port=response.port, error_code=response.error_code,
+            error_message=response.error_message,
+        )  # fmt: skip
+        return FindCoordinatorResponse(coordinators=[row])
+    if isinstance(response, LeaveGroupResponse) and version < _FIRST_BATCHED_LEAVE:
+        return LeaveGroupResponse(members=[MemberResponse(error_code=response.error_code)])
+    if isinstance(response, OffsetFetchResponse) and version < _FIRST_BATCHED_FETCH:
+        return OffsetFetchResponse(groups=[_lift_group(response)])
+    return response
+
+
+def _lift_group(response: OffsetFetchResponse) -> OffsetFetchResponseGroup:
+    topics = [
+        OffsetFetchResponseTopics(
+            name=topic.name,
+            partitions=[
+                OffsetFetchResponsePartitions(
+                    partition_index=row.partition_index, committed_offset=row.committed_offset,
+                    committed_leader_epoch=row.committed_leader_epoch, metadata=row.metadata, error_code=row.error_code,
+                )
+                for row in topic.partitions
+            ],
+        )
+        for topic in response.topics
+    ]  # fmt: skip
+    return OffsetFetchResponseGroup(topics=topics, error_code=response.error_code)

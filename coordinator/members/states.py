@@ -1,0 +1,61 @@
+"""The states of a member and how they follow each other, as data (CLI-3); the generation it believes to be in.
+
+Refuses to know why a member moves.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class MemberState(Enum):
+    """Where a member stands, as the Java consumer names it (CLI-3)."""
+
+    UNJOINED = "no part of the group, as far as it knows"
+    PREPARING_REBALANCE = "JoinGroup sent"
+    COMPLETING_REBALANCE = "joined; SyncGroup sent, or the leader still assigns"
+    STABLE = "has its part of the assignment"
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return self.name
+
+
+UNJOINED: Final = MemberState.UNJOINED
+PREPARING_REBALANCE: Final = MemberState.PREPARING_REBALANCE
+COMPLETING_REBALANCE: Final = MemberState.COMPLETING_REBALANCE
+STABLE: Final = MemberState.STABLE
+
+MOVES: Final[dict[MemberState, frozenset[MemberState]]] = {
+    UNJOINED: frozenset({PREPARING_REBALANCE, UNJOINED}),
+    PREPARING_REBALANCE: frozenset({COMPLETING_REBALANCE, PREPARING_REBALANCE, UNJOINED}),
+    COMPLETING_REBALANCE: frozenset({STABLE, PREPARING_REBALANCE, UNJOINED}),
+    STABLE: frozenset({PREPARING_REBALANCE, UNJOINED}),
+}
+"""What may follow each state; any reset leads to UNJOINED."""
+
+JOINED: Final = frozenset({COMPLETING_REBALANCE, STABLE})
+"""States in which a member heartbeats (CLI-7)."""
+REBALANCING: Final = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
+"""States in which a rebalance is under way (CLI-15, CLI-25)."""
+
+
+class Generation(NamedTuple):
+    """The membership a member holds itself to: what it puts into its requests."""
+
+    generation_id: int = -1
+    member_id: str = ""
+    protocol_name: str | None = None
+
+    @property
+    def is_set(self) -> bool:
+        """Has it both an id and a generation? If not, whatever it owns is lost (CLI-23, CLI-25)."""
+        return self.generation_id != -1 and self.member_id != ""
+
+    def __str__(self) -> str:
+        return f"generation {self.generation_id} as {self.member_id or 'nobody'}"
+
+
+NO_GENERATION: Final = Generation()

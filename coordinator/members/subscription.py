@@ -1,0 +1,88 @@
+"""What a member asks for and what it holds: topics or a pattern, the topics of its whole group, owned partitions, positions.
+
+Owns Java's SubscriptionState as far as groups need it. Knows no request and no state of the membership.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from assignors import TopicPartition
+
+from .cluster_view import ClusterView
+from .effects import Position
+
+Partitions = tuple[TopicPartition, ...]
+
+
+def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
+    """By topic and number: the order in which callbacks get them."""
+    return tuple(sorted(partitions))
+
+
+class Subscribed:
+    """One member's wishes and possessions."""
+
+    __slots__ = ("exclude_internal", "group_topics", "looked_up", "owned", "pattern", "positions", "topics")
+
+    def __init__(self, exclude_internal: bool) -> None:
+        self.exclude_internal = exclude_internal
+        self.topics: frozenset[str] = frozenset()
+        self.pattern: re.Pattern[str] | None = None
+        self.group_topics: frozenset[str] = frozenset()
+        """What the whole group asks for; known to the leader only."""
+        self.owned: Partitions = ()
+        """In the order in which they were assigned."""
+        self.positions: dict[TopicPartition, Position] = {}
+        self.looked_up: set[TopicPartition] = set()
+        """Owned partitions whose committed offset is known, or known not to be."""
+
+    @property
+    def wanted(self) -> bool:
+        """Does it ask for anything at all?"""
+        return bool(self.topics) or self.pattern is not None
+
+    def ask_for(self, topics: Collection[str], pattern: re.Pattern[str] | None) -> None:
+        """Replace the wishes: topics by name, or those that match a pattern."""
+        self.topics = frozenset(topics)
+        self.pattern = pattern
+
+    def metadata_topics(self) -> frozenset[str] | None:
+        """The topics whose metadata matter; None: all, since any may match the pattern (CLI-20)."""
+        return None if self.pattern is not None else self.topics | self.group_topics
+
+    def watched_topics(self) -> frozenset[str]:
+        """The topics whose partitions a leader compares (CLI-19)."""
+        return self.topics | self.group_topics
+
+    def match(self, view: ClusterView) -> bool:
+        """Take over what matches the pattern now. Did that change anything? (CLI-20)"""
+        assert self.pattern is not None
+        found = frozenset(
+            name
+            for name, topic in view.topics.items()
+            if not (topic.is_internal and self.exclude_internal) and self.pattern.fullmatch(name)
+        )
+        changed = found != self.topics
+        self.topics = found
+        return changed
+
+    def accepts(self, partitions: Partitions) -> bool:
+        """Were all of these asked for? (CLI-24)"""
+        if self.pattern is not None:
+            return all(self.pattern.fullmatch(topic) for topic in {partition.topic for partition in partitions})
+        return all(partition.topic in self.topics for partition in partitions)
+
+    def own(self, partitions: Partitions) -> None:
+        """Hold exactly these from now on; what stays keeps its position."""
+        kept = set(partitions)
+        self.owned = partitions
+        self.positions = {partition: position for partition, position in self.positions.items() if partition in kept}
+        self.looked_up &= kept
+
+    def unknown_positions(self) -> Partitions:
+        """Owned partitions whose committed offset has not been asked for."""
+        if len(self.looked_up) == len(self.owned):
+            return ()
+        return tuple([partition for partition in self.owned if partition not in self.looked_up])

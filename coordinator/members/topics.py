@@ -1,0 +1,105 @@
+"""Metadata of a member: when to ask, what an answer changes (CLI-18 to 20), and topics it may not read.
+
+One question at a time; an answer to fewer topics than are wanted by now leaves the need standing. Unauthorised and invalid
+topics are raised at the next poll; topics that do not exist (yet) are asked for again.
+"""
+
+from __future__ import annotations
+
+from ..errors import ErrorCode
+from .cluster_view import ClusterView
+from .effects import FetchMetadata
+from .faults import InvalidTopic, TopicAuthorizationFailed
+from .membership import Membership
+
+
+def need(m: Membership) -> None:
+    """Metadata is to be asked for anew."""
+    m.metadata_needed = True
+
+
+def ask(m: Membership, now: int) -> None:
+    """Put the question among the effects if it is due and none is on its way."""
+    if m.metadata_in_flight is not False or not m.subscribed.wanted:
+        return
+    if not (m.metadata_needed or now >= m.metadata_expires_at) or now < m.metadata_again_at:
+        return
+    wanted = m.subscribed.metadata_topics()
+    if wanted is not None and not wanted:
+        return
+    m.metadata_in_flight = True if wanted is None else wanted
+    m.effects.append(FetchMetadata(wanted, m.config.allow_auto_create_topics))
+
+
+def next_deadline(m: Membership) -> int | None:
+    """When `ask` has something to do."""
+    if m.metadata_in_flight is not False or not m.subscribed.wanted:
+        return None
+    due = 0 if m.metadata_needed else m.metadata_expires_at
+    return max(due, m.metadata_again_at)
+
+
+def on_metadata(m: Membership, view: ClusterView, now: int) -> None:
+    """Take an answer to this member's question; it may tell of more topics than were asked for."""
+    m.metadata_in_flight = False
+    if not view.covers(m.subscribed.metadata_topics()):
+        m.metadata_needed = True
+        m.metadata_again_at = now
+        return
+    m.view = view
+    m.metadata_expires_at = now + m.config.metadata_max_age_ms
+    m.metadata_needed = view.unsettled
+    if view.unsettled:
+        m.metadata_again_at = now + m.metadata_backoff.next()
+    else:
+        m.metadata_backoff.reset()
+        m.metadata_again_at = now + m.config.retry_backoff_ms
+    m.topics_fault = None
+    for code, kind in ((ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed), (ErrorCode.INVALID_TOPIC_EXCEPTION, InvalidTopic)):
+        named = [topic for topic, error in view.errors.items() if error is code and _is_ours(m, topic)]
+        if named:
+            m.topics_fault = kind(named)
+            break
+
+
+def _is_ours(m: Membership, topic: str) -> bool:
+    """Does an error of this topic concern this member?"""
+    return topic in m.subscribed.watched_topics() or bool(m.subscribed.pattern and m.subscribed.pattern.fullmatch(topic))
+
+
+def on_failure(m: Membership, now: int) -> None:
+    """No answer came."""
+    m.metadata_in_flight = False
+    m.metadata_needed = True
+    m.metadata_again_at = now + m.metadata_backoff.next()
+
+
+def is_fresh(m: Membership) -> bool:
+    """Has the member seen what it last asked for?"""
+    view = m.view
+    if view is None or m.metadata_in_flight is not False or not view.covers(m.subscribed.metadata_topics()):
+        return False
+    return not m.metadata_needed or view.unsettled  # what is not available may take for ever
+
+
+def raise_faults(m: Membership) -> None:
+    """Raise what the last answer said against this member's topics; once."""
+    if m.topics_fault is not None:
+        fault, m.topics_fault = m.topics_fault, None
+        raise fault
+
+
+def take_over(m: Membership) -> None:
+    """Let a new view change the subscription (CLI-20) and the snapshot (CLI-19)."""
+    if m.view is None or m.view is m.view_seen:
+        return
+    m.view_seen = m.view
+    if m.subscribed.pattern is not None and m.subscribed.match(m.view):
+        need(m)
+    take_snapshot(m)
+
+
+def take_snapshot(m: Membership) -> None:
+    """What the member sees now of the topics that it, or the group it leads, asks for."""
+    if m.view is not None:
+        m.snapshot = m.view.snapshot(m.subscribed.watched_topics(), m.config.rack is not None)
