@@ -98,5 +98,5 @@ def read(data: str | None) -> list[Any] | None:
         )
         raw = raw[end:]
     if raw:
-        found.append({"no batch": raw.hex()})
+        found.append({"bytes_left": len(raw)} if found else {"no batch": raw.hex()})
     return found
