@@ -1,0 +1,127 @@
+"""The coordinator's assignors: vectors, what Kafka's own classes answer to the same cases, and Java's tables and trees."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from assignors import AssignorError
+from assignors.server_side import DEFAULT_ASSIGNORS, GroupSpec, Member, RangeAssignor, ServerAssignor, UniformAssignor
+from assignors.server_side.hash_table import HashTable, int_hash
+from tests.assignors import server_cases
+from tests.java_jars import NoJavaError, class_path
+
+T1 = bytes(15) + b"\x01"
+T2 = bytes(15) + b"\x02"
+_STEPS = 20
+
+
+def spec(partitions: dict[bytes, int], **members: Member) -> GroupSpec:
+    return GroupSpec(members=members, partitions=partitions)
+
+
+W1 = spec({T1: 3, T2: 2}, A=Member(topics=(T1, T2)), B=Member(topics=(T1, T2)))
+
+
+def test_srv_2_range() -> None:
+    """SRV-2, vector W1."""
+    assert RangeAssignor().assign(W1) == {"A": {T1: (0, 1), T2: (0,)}, "B": {T1: (2,), T2: (1,)}}
+
+
+def test_srv_2_range_static_members_come_first() -> None:
+    """SRV-2, APA-2."""
+    group = spec({T1: 3}, A=Member(topics=(T1,)), B=Member(topics=(T1,), instance_id="z"), C=Member(topics=(T1,), instance_id="y"))
+    assert RangeAssignor().assign(group) == {"C": {T1: (0,)}, "B": {T1: (1,)}, "A": {T1: (2,)}}
+
+
+def test_srv_3_uniform_from_nothing() -> None:
+    """SRV-3 as it is since 4.1: A hands the fifth partition on, because it holds none and B is still to come (before: vector W2)."""
+    assert UniformAssignor().assign(W1) == {"A": {T1: (0, 1)}, "B": {T1: (2,), T2: (0, 1)}}
+
+
+def test_srv_3_uniform_takes_no_more_than_it_must() -> None:
+    """SRV-3, vector W3."""
+    group = spec(
+        {T1: 6},
+        A=Member(topics=(T1,), assignment={T1: (0, 1, 2)}),
+        B=Member(topics=(T1,), assignment={T1: (3, 4, 5)}),
+        C=Member(topics=(T1,)),
+    )
+    assert UniformAssignor().assign(group) == {"A": {T1: (0, 1)}, "B": {T1: (3, 4)}, "C": {T1: (2, 5)}}
+
+
+def test_srv_3_who_holds_an_extra_partition_keeps_it() -> None:
+    """SRV-3 as it is since 4.1: A would get the extra partition, but B holds it already."""
+    group = spec({T1: 3}, A=Member(topics=(T1,), assignment={T1: (0,)}), B=Member(topics=(T1,), assignment={T1: (1, 2)}))
+    assert UniformAssignor().assign(group) == {"A": {T1: (0,)}, "B": {T1: (1, 2)}}
+
+
+def test_srv_4_uniform_with_unequal_subscriptions() -> None:
+    """SRV-4, vector W4."""
+    group = spec({T1: 3, T2: 4}, A=Member(topics=(T1,)), B=Member(topics=(T1, T2)), C=Member(topics=(T2,)))
+    assert not group.is_homogeneous()
+    assert UniformAssignor().assign(group) == {"A": {T1: (0, 1, 2)}, "B": {T2: (0, 2)}, "C": {T2: (1, 3)}}
+
+
+@pytest.mark.parametrize("assignor", DEFAULT_ASSIGNORS)
+@pytest.mark.parametrize("homogeneous", [True, False])
+def test_srv_5_a_topic_that_nobody_can_describe(assignor: ServerAssignor, homogeneous: bool) -> None:
+    """SRV-5."""
+    group = GroupSpec(members={"A": Member(topics=(T1,))}, partitions={}, homogeneous=homogeneous)
+    with pytest.raises(AssignorError, match="SRV-5"):
+        assignor.assign(group)
+
+
+@pytest.mark.parametrize("assignor", DEFAULT_ASSIGNORS)
+def test_an_empty_group_and_a_group_without_topics(assignor: ServerAssignor) -> None:
+    """SRV-1, SRV-3."""
+    assert assignor.assign(spec({T1: 1})) == {}
+    assert not any(assignor.assign(spec({T1: 1}, A=Member(topics=(), assignment={T1: (0,)}))).values())
+
+
+def test_partitions_that_nobody_may_have_are_an_error() -> None:
+    """SRV-3: two members' targets hold the same partitions, and so one is left over."""
+    twice = Member(topics=(T1,), assignment={T1: (0, 1)})
+    with pytest.raises(AssignorError, match="left unassigned"):
+        UniformAssignor().assign(GroupSpec(members={"A": twice, "B": twice}, partitions={T1: 3}, homogeneous=True))
+
+
+@pytest.mark.parametrize("name", server_cases.ASSIGNORS)
+def test_same_answers_as_java(name: str) -> None:
+    """SRV-1..SRV-5: 2,000 cases (more with SERVER_CASES), among them those that Java refuses; order counts."""
+    try:
+        class_path("ServerAssignors")
+    except NoJavaError as missing:
+        pytest.skip(str(missing))
+    seed, cases = os.environ.get("SERVER_SEED", "0"), int(os.environ.get("SERVER_CASES", "2000"))
+    differences = server_cases.differences(name, seed, cases // _STEPS, _STEPS)
+    assert not differences, differences[0]
+
+
+def test_a_deep_bucket_makes_a_small_table_double() -> None:
+    """HM-5: the ninth key of a bucket, in a table of 16: HashMap.treeifyBin doubles it."""
+    table = HashTable(int_hash)
+    for number in range(0, 8 * 16, 16):
+        table.put(number)
+    assert list(table) == list(range(0, 8 * 16, 16))
+    table.put(8 * 16)
+    assert list(table) == [0, 32, 64, 96, 128, 16, 48, 80, 112]
+
+
+def test_tables_agree_with_a_plain_model() -> None:
+    """HM-2, HM-3: shallow buckets, against lists of lists."""
+    draw = random.Random(3)
+    for _ in range(200):
+        table, model = HashTable(int_hash), dict.fromkeys(())
+        for _ in range(draw.randint(0, 60)):
+            number = draw.randint(0, 99)
+            if draw.random() < 0.3:
+                table.discard(number)
+                model.pop(number, None)
+            else:
+                table.put(number)
+                model[number] = None
+        assert set(table) == set(model)
+        assert len(table) == len(model)
