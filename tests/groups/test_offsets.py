@@ -52,6 +52,7 @@ def test_an_empty_group_takes_commits_from_anybody_without_generation() -> None:
         assert errors(w.commit("x", {T0: 1}, generation=-1, **who)) == [0]
     assert errors(w.commit("x", {T0: 1}, generation=2, member_id="")) == [UNKNOWN]  # OC-3
     assert errors(w.commit("x", {T0: 1}, generation=0, member_id="a-1")) == [UNKNOWN]
+    assert errors(w.commit("x", {T0: 1}, generation=0, member_id="")) == [UNKNOWN]
 
 
 @pytest.mark.parametrize("state", ["PreparingRebalance", "CompletingRebalance", "Stable"])
