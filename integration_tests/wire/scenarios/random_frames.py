@@ -16,7 +16,7 @@ from integration_tests.wire.registry import scenario
 
 SEEDS = range(1, 9)
 FRAMES = 60
-PATIENCE_MS = 150
+PATIENCE_MS = 400
 
 EXTREMES = tuple(bytes.fromhex(x) for x in ("ffffffff", "7fffffff", "80000000", "00000000", "ffff", "7fff", "ffffffff0f", "8001"))
 
@@ -45,7 +45,18 @@ def _templates(s: Session) -> dict[str, tuple[range, Callable[[int], Plain]]]:
     given = [{"member_id": "m", "assignment": "ab"}]
     looked_up = [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}]
     ended = [{"topic": name, "partitions": [{"partition": 0, "current_leader_epoch": -1, "leader_epoch": 0}]}]
+    def fetch(version: int) -> Plain:
+        read: Plain = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
+        asked = [({"topic_id": identity} if version >= 13 else {"topic": name}) | {"partitions": [read]}]
+        return {"max_wait_ms": 0, "min_bytes": 0, "max_bytes": 1000, "topics": asked} | ({"session_epoch": -1} if version >= 7 else {})
+
+    joining = {
+        "group_id": group, "member_id": "", "session_timeout_ms": 30_000, "rebalance_timeout_ms": 60_000, "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": ""}, {"name": "roundrobin", "metadata": "00"}],
+    }  # fmt: skip
     return {
+        "JoinGroup": (range(4, 10), lambda _: joining),
+        "Fetch": (range(4, 19), fetch),
         "Heartbeat": (range(5), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m"}),
         "SyncGroup": (range(6), lambda _: {"group_id": group, "generation_id": 1, "member_id": "m", "assignments": given}),
         "LeaveGroup": (range(6), leave),
