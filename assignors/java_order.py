@@ -76,7 +76,8 @@ def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]
     That method inserts at the head of a bucket, and grows the table at the beginning of the next call, whatever that is for.
     """
     capacity = capacity_of(size_before_last_call)
-    return sorted(keys[::-1], key=lambda key: spread(string_hash(key)) & (capacity - 1))
+    latest_first = keys[::-1]
+    return sorted(latest_first, key=lambda key: spread(string_hash(key)) & (capacity - 1))
 
 
 def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capacity: int) -> bool:
