@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .broker.core import Broker
     from .event_log import EventLog
     from .group_coordinator import GroupCoordinator
+    from .members.effects import RebalanceListener
+    from .members.live import Fleet, PeerHandle
 
 __all__ = ["ConfigError", "Emulator", "EmulatorError"]
 
@@ -80,6 +82,7 @@ class Emulator:
             raise EmulatorError(str(error)) from None
         self._server: Server | None = None
         self._log: EventLog | None = None
+        self._fleet: Fleet | None = None
         self._started = False
         self._loop_thread = 0
         self._thread: Thread | None = None
@@ -139,6 +142,24 @@ class Emulator:
         server.loop.call_soon_threadsafe(on_loop)
         return called.result()
 
+    def peer(
+        self, group: str, topics: Iterable[str] | None = None, *, pattern: str | None = None,
+        config: Mapping[str, object] | None = None, listener: RebalanceListener | None = None, keep_going: bool = False,
+    ) -> PeerHandle:
+        """A live member of a group here, on its way in: `with kafka.peer("billing", topics=["orders"]) as peer: peer.wait_stable()`.
+
+        `config`: the consumer's settings by Kafka's names; `partition.assignment.strategy` also takes classes. A fault ends the
+        peer unless `keep_going`. Raises MemberConfigError, FleetError for options that cannot be. Safe from any thread.
+        """
+        from .members import MemberConfig
+        from .members.live import Fleet, PeerHandle
+
+        asked = MemberConfig.from_properties({"group.id": group, **(config or {})})
+        self._fleet = fleet = self._fleet or self.run(lambda: Fleet(self.bootstrap_servers, seed=self.seed))
+        return PeerHandle(
+            fleet, lambda: fleet.peer(asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going), self._loop_thread
+        )  # fmt: skip
+
     # -- on the caller's loop ----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
@@ -166,6 +187,9 @@ class Emulator:
 
     async def stop(self) -> None:
         """Answer what is parked, close every connection, forget everything."""
+        if self._fleet is not None:
+            fleet, self._fleet = self._fleet, None
+            fleet.abandon()
         if self._server is not None:
             server, self._server = self._server, None
             await server.stop()

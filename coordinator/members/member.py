@@ -261,6 +261,10 @@ class Member:
         _ANSWERS[type(sent.message)](self._m, sent, response, now)
         self._go_on(now)
 
+    def waits_for(self, number: int) -> bool:
+        """Is an answer to this request still of use?"""
+        return number in self._m.in_flight
+
     def metadata(self, view: ClusterView, now: int) -> None:
         """Metadata came that this member asked for."""
         topics.on_metadata(self._m, view, now)

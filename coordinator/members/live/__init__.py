@@ -11,6 +11,7 @@ own to the coordinator, because a parked JoinGroup holds up the connection it ca
 from __future__ import annotations
 
 from .fleet import Fleet, FleetError
+from .handle import PeerHandle
 from .peer import Callback, Peer, PeerError
 
-__all__ = ["Callback", "Fleet", "FleetError", "Peer", "PeerError"]
+__all__ = ["Callback", "Fleet", "FleetError", "Peer", "PeerError", "PeerHandle"]

@@ -55,6 +55,8 @@ class Bootstrap:
         self._wanted: list[tuple[frozenset[str] | None, bool, GotView]] = []
         self._fetching = False
         self._closed = False
+        self.reached = False
+        """Was there ever a connection?"""
         self.trouble = ""
         """Why the last connection could not be had; "" if it could."""
 
@@ -127,6 +129,7 @@ class Bootstrap:
                 self._addresses.append(self._addresses.pop(0))
             else:
                 self.trouble = ""
+                self.reached = True
                 return
         self._lost(wire, wire.channel.unanswered(), self.trouble)
 

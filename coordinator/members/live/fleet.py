@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from random import Random
 from types import TracebackType
 from typing import Self
@@ -17,6 +17,7 @@ from ...deadlines import Deadlines
 from ..config import MemberConfig
 from ..effects import RebalanceListener
 from .bootstrap import Bootstrap, parse_addresses
+from .gate import Gate
 from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
@@ -46,7 +47,10 @@ class Fleet:
         self._timer_at: int | None = None
         self._numbers: Counter[str] = Counter()
         self._unsettled: set[Peer] = set()
+        self._gates: dict[str, Gate] = {}
         self._waiting: list[tuple[Collection[Peer], asyncio.Future[None]]] = []
+        self.on_change: Callable[[Peer], None] | None = None
+        """Called after anything that happened to a peer: for onlookers."""
 
     def now(self) -> int:
         """Milliseconds since the fleet was made."""
@@ -66,11 +70,20 @@ class Fleet:
         if not config.client_id:
             config = config.having(client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}")
         ensure_descriptors(len(self.peers) + 1)
-        peer = Peer(self, config, listener, keep_going=keep_going)
+        peer = Peer(self, config, listener, self._gate(config.group_id), keep_going=keep_going)
         self.peers[peer] = None
         self._unsettled.add(peer)
         peer.subscribe(topics, pattern)
         return peer
+
+    def _gate(self, group_id: str) -> Gate:
+        gate = self._gates.get(group_id)
+        if gate is None:
+            gate = self._gates[group_id] = Gate(self.loop, lambda: self._gate_opened(group_id))
+        return gate
+
+    def _gate_opened(self, group_id: str) -> None:
+        del self._gates[group_id]
 
     async def stable(self, peers: Collection[Peer] | None = None, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         """Wait until all these peers (by default all) are settled, those of one group in the same generation.
@@ -136,6 +149,8 @@ class Fleet:
 
     def changed(self, peer: Peer) -> None:
         """Something happened to a peer: is anybody waiting for that?"""
+        if self.on_change is not None:
+            self.on_change(peer)
         if peer.settled:
             self._unsettled.discard(peer)
         else:
@@ -160,10 +175,8 @@ class Fleet:
             if peer.ended:
                 done.set_exception(PeerError(f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"))
                 return
-        if all(peer.settled for peer in watched):
-            groups = {peer.member.config.group_id for peer in watched}
-            if len({(peer.member.config.group_id, peer.generation) for peer in watched}) == len(groups):
-                done.set_result(None)
+        if agree(watched):
+            done.set_result(None)
 
     # -- the timer -----------------------------------------------------------------------------------------------------
 
@@ -181,6 +194,14 @@ class Fleet:
         deadline = self._deadlines.next()
         if deadline is not None and (self._timer_at is None or deadline < self._timer_at):
             self._rearm(deadline)
+
+
+def agree(peers: Collection[Peer]) -> bool:
+    """Are all settled, and those of one group in the same generation?"""
+    if not all(peer.settled for peer in peers):
+        return False
+    groups = {peer.member.config.group_id for peer in peers}
+    return len({(peer.member.config.group_id, peer.generation) for peer in peers}) == len(groups)
 
 
 def ensure_descriptors(peers: int) -> None:

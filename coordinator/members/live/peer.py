@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from assignors import TopicPartition
 
 from ...wire.messages.find_coordinator import FindCoordinatorRequest
+from ...wire.messages.join_group import JoinGroupRequest
 from ...wire.primitives import WireError
-from ...wire.schema import Response
+from ...wire.schema import Request, Response
 from ..effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Node, Position, RebalanceListener, Send
 from ..faults import MemberFault
 from ..member import Member
 from ..requests import Unsupported
 from ..states import MemberState
+from .gate import Gate
 from .wire import Wire
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class Callback(NamedTuple):
 class Peer:
     """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
 
-    def __init__(self, fleet: Fleet, config: MemberConfig, listener: RebalanceListener | None, *, keep_going: bool) -> None:
+    def __init__(self, fleet: Fleet, config: MemberConfig, listener: RebalanceListener | None, gate: Gate, *, keep_going: bool) -> None:
         self._fleet = fleet
         self._listener = listener
         self.member = Member(config, self, chance=fleet.random.random, now=fleet.now())
@@ -62,6 +64,8 @@ class Peer:
         self.changes = 0
         """Counts generations and assignments: what an onlooker would redraw for."""
         self._keep_going = keep_going
+        self._gate = gate
+        gate.enter(self)
         self._wire: Wire | None = None
         self._wire_node: Node | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -203,8 +207,10 @@ class Peer:
                 case Send(number, None, message):
                     assert isinstance(message, FindCoordinatorRequest)
                     self._fleet.bootstrap.find(message, lambda response, number=number: self._on_answer(number, response))  # type: ignore[misc]
-                case Send(_, node, _):
+                case Send(_, node, message):
                     assert node is not None
+                    if not self._gate.is_open and _is_last_join(message) and self._gate.wait(self, lambda send=effect: self._late(send)):  # type: ignore[misc]
+                        continue
                     self._to_coordinator(node, effect)
                 case Disconnect():
                     self._hang_up()
@@ -217,6 +223,11 @@ class Peer:
                     self._finish(abort=False)
 
     # -- the coordinator's connection
+
+    def _late(self, send: Send) -> None:
+        """The gate has opened for this request, if it still stands."""
+        if not self.ended and send.node is not None and self.member.waits_for(send.number):
+            self._to_coordinator(send.node, send)
 
     def _to_coordinator(self, node: Node, send: Send) -> None:
         if self._wire is None or self._wire_node != node:
@@ -295,6 +306,7 @@ class Peer:
         if self.ended:
             return
         self.ended = True
+        self._gate.leave(self)
         if self._connecting is not None:
             self._connecting.cancel()
         if self._wire is not None:
@@ -331,3 +343,8 @@ class Peer:
     def _record(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
         self.changes += 1
         self.callbacks.append(Callback(kind, partitions, self.generation, self._fleet.now()))
+
+
+def _is_last_join(message: Request) -> bool:
+    """Is this the JoinGroup that makes it a member, not the one that only asks for an id (KIP-394)?"""
+    return isinstance(message, JoinGroupRequest) and (message.member_id != "" or message.group_instance_id is not None)
