@@ -93,6 +93,4 @@ def java_program(name: str, *options: str) -> Iterator[JavaProgram]:
         try:
             yield JavaProgram(process)
         finally:
-            assert process.stdin
-            process.stdin.close()
-            process.wait(timeout=30)
+            process.kill()
