@@ -183,6 +183,16 @@ def test_what_comes_back_of_groups_without_members() -> None:
     assert w.fetch([T0], group="offsets") == {T0: 1}
 
 
+def test_deleted_offsets_do_not_come_back() -> None:
+    """PST-5, OD-2: and a group made by a commit has no record, before a restart and after."""
+    w = World()
+    w.admin_commit({("t", 0): 1, ("t", 1): 2})
+    w.delete_offsets([("t", 0)])
+    w.restart()
+    assert w.fetch(None) == {("t", 1): 2}
+    assert w.group.record is None
+
+
 def test_a_group_larger_than_allowed_is_loaded_into_a_rebalance() -> None:
     """ERR-7, SIZE-2."""
     w = World().stable("a", "b")
