@@ -4,8 +4,8 @@ Owns GeneralAssignmentBuilder of Java's AbstractStickyAssignor (STK-15..STK-25),
 depends on it. What is left out are Java's repeated scans, where they cannot matter:
 
 * Java asks before each partition whether all is balanced. While everybody holds only what it subscribes to, "balanced" means that no
-  partition can move any more; then asking it is the same as finding that none moves. It is asked only where the two differ: before
-  a move to a former owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
+  partition can move any more; then asking it is the same as finding that none moves. It is asked only where the two differ: from
+  the first move to a former owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
 * Java first looks for a better member in the owner's rack, then anywhere. Both end in the same move (STK-21).
 * Members in the order of (count, id) are a heap per topic while partitions are given out; afterwards only the least of a topic's
   subscribers is needed.
@@ -54,8 +54,8 @@ class _General:
         self.revocation_required = False
         self._keep(claims)
         self.previous = self._previous(claims)
-        self.former_strangers = any(self.topic_of[x] not in self.wants[member] for x, member in self.previous.items())
-        """May a former owner that does not subscribe get something back?"""
+        self.strangers_hold = False
+        """Did a former owner that does not subscribe get something back?"""
         self.keys: list[int] = []
         """By member number: how many it has, times the number of members, plus its number. Sorts as (count, id)."""
         self.movements = Movements(numbers)
@@ -261,7 +261,7 @@ class _General:
 
     def _is_doubtful(self, topic: int, target: int) -> bool:
         """Could the group be balanced although a move is due?"""
-        return bool(self.numbers.phantoms) or (self.former_strangers and topic not in self.wants[target])
+        return bool(self.numbers.phantoms) or self.strangers_hold or topic not in self.wants[target]
 
     def _is_balanced(self) -> bool:
         """STK-22, as Java finds it."""
@@ -298,6 +298,7 @@ class _General:
         x = self.movements.instead_of(partition, topic, self.owner[partition], target)
         source = self.owner[x]
         self.movements.record(x, topic, source, target)
+        self.strangers_hold |= topic not in self.wants[target]
         if x in self.lists[source]:
             self.lists[source].remove(x)
         self.lists[target].append(x)
