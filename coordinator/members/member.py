@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from assignors import AssignorError, TopicPartition, common_protocol
 
 from ..wire.messages.find_coordinator import FindCoordinatorRequest
-from ..wire.messages.heartbeat import HeartbeatRequest
+from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
@@ -167,6 +167,10 @@ class Member:
         """Join anew at the next poll, whatever the group does (KIP-568)."""
         self._m.request_rejoin(reason)
 
+    def beat_soon(self, now: int) -> None:
+        """Let the next heartbeat be due now; where none is on its way."""
+        self._m.pulse.beat_at = now
+
     def poll(self, now: int) -> bool:
         """The application calls in. True: it is in the group and nothing is pending.
 
@@ -236,9 +240,10 @@ class Member:
 
     # -- what the driver tells -----------------------------------------------------------------------------------------
 
-    def receive(self, number: int, response: Response, now: int) -> None:
-        """An answer came, in its newest shape (`requests.lift`)."""
+    def receive(self, number: int, response: Response, now: int) -> bool:
+        """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or `take`, as after most heartbeats."""
         self._answer(number, response, now)
+        return type(response) is not HeartbeatResponse or bool(self._m.effects) or not self.settled or self._closing is not None
 
     def failed(self, number: int, now: int) -> None:
         """No answer will come: the connection could not be had, or was lost."""

@@ -23,6 +23,9 @@ from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
 _RECEIVE_BUFFER_BYTES = 1 << 18
 _CONNECTING_AT_ONCE = 256
 _OTHER_DESCRIPTORS = 64
+_MANY = 20
+_GRID_MS = 20
+"""With many peers the timer fires for those of a whole interval at once, so that some come a little late."""
 DEFAULT_TIMEOUT_S = 30.0
 
 
@@ -143,6 +146,8 @@ class Fleet:
         if deadline is None:
             self._deadlines.cancel(peer)
             return
+        if len(self.peers) > _MANY:
+            deadline += -deadline % _GRID_MS
         self._deadlines.arm(peer, deadline)
         if self._timer_at is None or deadline < self._timer_at:
             self._rearm(deadline)

@@ -1,37 +1,43 @@
 """Members that start together join together: the last JoinGroup of each waits until all of them are ready for it.
 
 Without this a broker with no initial rebalance delay makes a first generation of whoever came first, and those learn only by their
-next heartbeat that the others want in. Java clients know nothing of each other and have no such gate; what each of them sends is the same.
+next heartbeat that the others want in. If that happens all the same, those that are in send their next heartbeat early, until all
+that started together are settled. Java clients know nothing of each other and have no such gate; what each of them sends is the same.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import asyncio
-
     from .peer import Peer
 
 LONGEST_S = 1.0
 """A gate opens after this at the latest, whoever is missing."""
+_LOOK_S = 0.1
+_MOST_LOOKS = 50
 
 
 class Gate:
-    """One group's members on their way in. Those that come while it is open share it; afterwards there is another."""
+    """One group's members on their way in. Those that come before it opens share it; afterwards there is another."""
 
-    __slots__ = ("_entering", "_opened", "_ready", "is_open")
+    __slots__ = ("_entering", "_looks", "_loop", "_members", "_opened", "_ready", "is_open")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, opened: Callable[[], None]) -> None:
+        self._loop = loop
+        self._members: list[Peer] = []
         self._entering: set[Peer] = set()
         self._ready: list[Callable[[], None]] = []
         self._opened = opened
+        self._looks = 0
         self.is_open = False
         loop.call_later(LONGEST_S, self.open)
 
     def enter(self, peer: Peer) -> None:
         """A member starts; the gate waits for it."""
+        self._members.append(peer)
         self._entering.add(peer)
 
     def wait(self, peer: Peer, go_on: Callable[[], None]) -> bool:
@@ -60,3 +66,19 @@ class Gate:
         self._entering.clear()
         for go_on in ready:
             go_on()
+        if len(self._members) > 1:
+            self._loop.call_later(_LOOK_S, self._look)
+
+    def _look(self) -> None:
+        """Are all settled together? If not, let those that are in ask whether the group rebalances."""
+        here = [peer for peer in self._members if not peer.ended]
+        latest = max((peer.generation for peer in here), default=-1)
+        settled = all(peer.settled and peer.generation == latest for peer in here)
+        self._looks += 1
+        if settled or self._looks > _MOST_LOOKS:
+            self._members.clear()
+            return
+        for peer in here:
+            if peer.settled:
+                peer.beat_soon()
+        self._loop.call_later(_LOOK_S, self._look)

@@ -135,6 +135,12 @@ class Peer:
         self.member.enforce_rebalance(reason)
         self.turn(self._fleet.now())
 
+    def beat_soon(self) -> None:
+        """Heartbeat now instead of when it is due."""
+        now = self._fleet.now()
+        self.member.beat_soon(now)
+        self.due(now)
+
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Pretend to have read up to an offset."""
         self.member.seek(partition, offset)
@@ -278,8 +284,9 @@ class Peer:
         now = self._fleet.now()
         if response is None:
             self.member.failed(number, now)
-        else:
-            self.member.receive(number, response, now)
+        elif not self.member.receive(number, response, now):
+            self._fleet.arm(self)
+            return
         self.turn(now)
 
     def _on_metadata(self, view: ClusterView | None) -> None:
