@@ -306,14 +306,16 @@ class Member:
     def next_deadline(self) -> int | None:
         """When `tick` has something to do."""
         m = self._m
-        due = [sent.deadline for sent in m.in_flight.values()]
         if self._closing is not None:
             if self._closing.ended:
                 return None
-            due.append(self._closing.deadline)
-            due += _some(offsets.next_deadline(m), None if m.coordinator is not None or m.find_in_flight else m.find_again_at)
-            return min(due)
-        return min(due + _some(heartbeats.next_deadline(m), topics.next_deadline(m)), default=None)
+            find_at = None if m.coordinator is not None or m.find_in_flight else m.find_again_at
+            due = _earlier(_earlier(self._closing.deadline, offsets.next_deadline(m)), find_at)
+        else:
+            due = _earlier(heartbeats.next_deadline(m), topics.next_deadline(m))
+        for sent in m.in_flight.values():
+            due = _earlier(due, sent.deadline)
+        return due
 
     def next_poll(self) -> int | None:
         """When `poll` has something to do of its own accord, provided that the application polls."""
@@ -322,8 +324,8 @@ class Member:
             return None
         if m.coordinator is None:
             return None if m.find_in_flight else m.find_again_at
-        waits_for_backoff = joining.rejoin_needed(m) and m.join is None and m.prepare_commit is None
-        return min(_some(m.join_again_at if waits_for_backoff else None, offsets.next_deadline(m)), default=None)
+        waits_for_backoff = m.join is None and m.prepare_commit is None and joining.rejoin_needed(m)
+        return _earlier(m.join_again_at if waits_for_backoff else None, offsets.next_deadline(m))
 
     def take(self) -> list[Effect]:
         """What is to be done now, in order."""
@@ -331,6 +333,7 @@ class Member:
         return effects
 
 
-def _some(*instants: int | None) -> list[int]:
-    return [instant for instant in instants if instant is not None]
+def _earlier(a: int | None, b: int | None) -> int | None:
+    """The earlier of two instants, either of which may be none."""
+    return b if a is None or (b is not None and b < a) else a
 

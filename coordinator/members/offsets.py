@@ -226,12 +226,16 @@ def look_up_positions(m: Membership, now: int) -> None:
 
 def next_deadline(m: Membership) -> int | None:
     """When `poll` has something to do about offsets."""
-    due = [commit.again_at for commit in m.commits.values() if not commit.in_flight and m.coordinator is not None]
-    if m.subscribed.unknown_positions() and not m.offsets_in_flight and m.coordinator is not None:
-        due.append(m.offsets_again_at)
-    if m.config.enable_auto_commit and m.state is STABLE and m.subscribed.positions:
-        due.append(m.next_auto_commit_at)
-    return min(due, default=None)
+    auto = m.config.enable_auto_commit and m.state is STABLE and m.subscribed.positions
+    due = m.next_auto_commit_at if auto else None
+    if m.coordinator is None:
+        return due
+    if not m.offsets_in_flight and m.subscribed.unknown_positions():
+        due = m.offsets_again_at if due is None else min(due, m.offsets_again_at)
+    for commit in m.commits.values():
+        if not commit.in_flight:
+            due = commit.again_at if due is None else min(due, commit.again_at)
+    return due
 
 
 def _by_topic(partitions: Partitions) -> dict[str, list[int]]:
