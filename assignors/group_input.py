@@ -5,17 +5,33 @@ Owns APA-1 and APA-2. Refuses to know any assignor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 
 from assignors.java_order import sort_key as java_sort_key
-from assignors.java_order import sorted_strings, string_hash, table_order
+from assignors.java_order import sorted_strings, table_order
 from assignors.model import Subscription, TopicPartition
 
-__all__ = ["existing_topics", "member_rank", "partition_objects", "partition_order", "sorted_strings", "string_hash", "table_order"]
+_MANY = 10_000
 
 _make = partial(tuple.__new__, TopicPartition)
+
+
+@contextmanager
+def undisturbed(partitions: Mapping[str, int]) -> Iterator[None]:
+    """A block that makes many small values and no cycles: for a large group the garbage collector, which would go over all of them
+    again and again, is paused meanwhile."""
+    if not gc.isenabled() or sum(partitions.values()) < _MANY:
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def partition_objects(topic: str, count: int) -> list[TopicPartition]:
@@ -51,8 +67,3 @@ def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> li
     key = java_sort_key(static.values())
     by_instance = sorted(static, key=static.__getitem__ if key is None else lambda member: key(static[member]))
     return by_instance + sorted_strings(member for member in order if member not in static)
-
-
-def partition_order(tp: TopicPartition) -> tuple[bytes, int]:
-    """Sorts by topic, as Java compares strings, then partition."""
-    return tp.topic.encode("utf-16-be", "surrogatepass"), tp.partition

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assignors.group_input import member_rank, partition_objects, table_order, topics_in_map_order
-from assignors.java_order import sorted_strings
+from assignors.group_input import member_rank, partition_objects, topics_in_map_order
+from assignors.java_order import sorted_strings, table_order
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
 from assignors.racks import differ, racks_of
 

@@ -10,7 +10,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from assignors.errors import AssignorError
-from assignors.group_input import existing_topics, member_rank, partition_objects, sorted_strings, table_order
+from assignors.group_input import existing_topics, member_rank, partition_objects, undisturbed
+from assignors.java_order import sorted_strings, table_order
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
 
 
@@ -26,17 +27,22 @@ class RoundRobinAssignor(Assignor):
         """Partitions in the order of topic and number, one each. Members iterate in Java's order."""
         if not members:
             raise AssignorError("RR-1: roundrobin needs at least one member; Java's ring cannot be empty")
-        order = table_order(list(members))
-        topics = existing_topics(partitions, map(members.__getitem__, order))
-        ring = member_rank(members, order)
-        lists: dict[str, list[TopicPartition]] = {member: [] for member in order}
-        if all(members[member].topics == members[ring[0]].topics for member in ring):
-            everything = [tp for topic in sorted_strings(topics) for tp in partition_objects(topic, topics[topic])]
-            for i, member in enumerate(ring):
-                lists[member] = everything[i :: len(ring)]
-        else:
-            _deal(topics, members, ring, lists)
-        return {member: Assignment(tuple(taken)) for member, taken in lists.items()}
+        with undisturbed(partitions):
+            return _assign(partitions, members)
+
+
+def _assign(partitions: Mapping[str, int], members: Mapping[str, Subscription]) -> dict[str, Assignment]:
+    order = table_order(list(members))
+    topics = existing_topics(partitions, map(members.__getitem__, order))
+    ring = member_rank(members, order)
+    lists: dict[str, list[TopicPartition]] = {member: [] for member in order}
+    if all(members[member].topics == members[ring[0]].topics for member in ring):
+        everything = [tp for topic in sorted_strings(topics) for tp in partition_objects(topic, topics[topic])]
+        for i, member in enumerate(ring):
+            lists[member] = everything[i :: len(ring)]
+    else:
+        _deal(topics, members, ring, lists)
+    return {member: Assignment(tuple(taken)) for member, taken in lists.items()}
 
 
 def _deal(topics: Mapping[str, int], members: Mapping[str, Subscription], ring: list[str], lists: dict[str, list[TopicPartition]]) -> None:

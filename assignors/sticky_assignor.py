@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from assignors.group_input import table_order
-from assignors.java_order import computed_order, copy_capacity
+from assignors.group_input import undisturbed
+from assignors.java_order import computed_order, copy_capacity, table_order
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription
 from assignors.sticky.claims import Claims, Memory, all_equal, settle_claims
 from assignors.sticky.equal import assign_equal
@@ -45,14 +45,15 @@ class _Sticky(Assignor):
         self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Racks | None = None
     ) -> dict[str, Assignment]:
         """Members iterate in Java's order. Raises AssignorError where Java's class throws (STK-12, STK-25, STK-29)."""
-        numbers = Numbers(partitions, members)
-        claims = settle_claims(numbers, self.memory, self._highest_generation)
-        self._highest_generation = claims.highest_generation
-        plan = _plan(numbers, claims, RackView(numbers, racks))
-        self.adjust(plan, numbers)
-        take = numbers.objects().__getitem__
-        assigned = {member: Assignment(tuple(map(take, plan.lists[i]))) for i, member in enumerate(numbers.ids)}
-        return {member: assigned[member] for member in plan.order}
+        with undisturbed(partitions):
+            numbers = Numbers(partitions, members)
+            claims = settle_claims(numbers, self.memory, self._highest_generation)
+            self._highest_generation = claims.highest_generation
+            plan = _plan(numbers, claims, RackView(numbers, racks))
+            self.adjust(plan, numbers)
+            take = numbers.objects().__getitem__
+            assigned = {member: Assignment(tuple(map(take, plan.lists[i]))) for i, member in enumerate(numbers.ids)}
+            return {member: assigned[member] for member in plan.order}
 
 
 def _plan(numbers: Numbers, claims: Claims, racks: RackView) -> _Plan:

@@ -13,6 +13,7 @@ assignor makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from struct import Struct, error, unpack_from
 from typing import Final, NamedTuple
 
@@ -22,7 +23,7 @@ DEFAULT_GENERATION: Final = -1
 Partitions = dict[str, list[int]]
 """Topic -> partition numbers, both in the order in which they stand in the bytes."""
 
-Runs = list[tuple[str, list[int]]]
+Runs = list[tuple[str, Sequence[int]]]
 """Topics and partition numbers, both in the order in which they stand in the bytes; a topic may be there twice."""
 
 _INT32: Final = Struct(">i")
@@ -113,18 +114,30 @@ def _encode_owned(owned: Mapping[str, Sequence[int]]) -> bytes:
 def _decode_owned(data: bytes) -> tuple[Runs, int]:
     """The part that both forms share, and where it ends. Raises struct.error or ValueError when it does not parse."""
     runs: Runs = []
-    (count,), pos = _INT32.unpack_from(data), 4
-    for _ in range(_checked(count, len(data) - pos)):
-        (length,) = _INT16.unpack_from(data, pos)
-        pos += 2
-        name = data[pos : pos + _checked(length, len(data) - pos)]
-        pos += length
-        (size,) = _INT32.unpack_from(data, pos)
+    int16, int32 = _INT16.unpack_from, _INT32.unpack_from
+    limit = len(data)
+    (count,), pos = int32(data), 4
+    for _ in range(_checked(count, limit - pos)):
+        (length,) = int16(data, pos)
+        start = pos + 2
+        pos = start + length
+        if length < 0 or pos > limit:
+            raise ValueError(f"a name of {length} bytes where {limit - start} are left")
+        name = _decode_name(data[start:pos])
+        (size,) = int32(data, pos)
         pos += 4
-        _checked(4 * size, len(data) - pos)
-        runs.append((name.decode(errors="replace"), list(unpack_from(f">{size}i", data, pos))))
+        if size == 1:  # the usual case in large groups
+            runs.append((name, int32(data, pos)))
+        else:
+            _checked(4 * size, limit - pos)
+            runs.append((name, unpack_from(f">{size}i", data, pos)))
         pos += 4 * size
     return runs, pos
+
+
+@lru_cache(maxsize=1 << 12)
+def _decode_name(name: bytes) -> str:
+    return name.decode(errors="replace")
 
 
 def _checked(count: int, available: int) -> int:

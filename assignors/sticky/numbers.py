@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
-from assignors.group_input import existing_topics, partition_objects, sorted_strings, table_order
+from assignors.group_input import existing_topics, partition_objects
+from assignors.java_order import sorted_strings, table_order
 from assignors.model import Subscription, TopicPartition
 from assignors.user_data import Runs
 
@@ -44,7 +45,9 @@ class Numbers:
             if t is None or not partitions:
                 continue
             base, count = self.bases[t], self.counts[t]
-            if min(partitions) >= 0 and max(partitions) < count:
+            if len(partitions) == 1 and 0 <= partitions[0] < count:
+                numbers.append(base + partitions[0])
+            elif min(partitions) >= 0 and max(partitions) < count:
                 numbers += [base + p for p in partitions]
             else:
                 numbers += [base + p if 0 <= p < count else self._phantom(t, p) for p in partitions]

@@ -15,6 +15,8 @@ from assignors.user_data import encode_cooperative, encode_sticky, encode_sticky
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIFE_STEPS = 20
 NAMES = ("orders", "t1", "t2", "t3", "Aa", "BB", "C#", "topic-21", "a.b", "zz", "\ue000x", "\U0001f600", "é")
+INSTANCES = ("i1", "i2", "\ue000", "\U0001f601")
+NOISE = (b"", b"\0", b"\0\0\0\1\0\2t1\0\0\0\1\0\0\0\0\0\0", b"\x7f\xff\xff\xff" * 3)
 RACKS = ("a", "b", "c", "", None)
 
 
@@ -62,7 +64,7 @@ def _step(assignor: str, random: Random) -> Step:
             user_data=_user_data(assignor, random, owned, generation, messy),
             owned_partitions=owned if assignor != "sticky" or random.random() < 0.3 else (),
             generation=generation if random.random() < 0.7 else None,
-            group_instance_id=random.choice(("i1", "i2", "\ue000", "\U0001f601", f"i{random.randrange(99)}")) if random.random() < 0.2 else None,
+            group_instance_id=random.choice((*INSTANCES, f"i{random.randrange(99)}")) if random.random() < 0.2 else None,
             rack=random.choice(RACKS) if with_racks else None,
         )
     return Step(partitions, members, _racks(random, partitions) if with_racks and random.random() < 0.9 else None)
@@ -112,7 +114,8 @@ def _wanted(random: Random, topics: dict[str, int]) -> tuple[str, ...]:
 
 def _ids(random: Random, many: int) -> list[str]:
     shape = random.choice(("c{}", "consumer-{}", "client-{}-{:08x}", "{:016x}", "m{:05}", "\U0001f600{}", "\ue000{}"))
-    ids = dict.fromkeys(shape.format(random.randrange(30) if "}-{" in shape or "c" in shape else i, random.getrandbits(32)) for i in range(many))
+    numbered = "c" not in shape
+    ids = dict.fromkeys(shape.format(i if numbered else random.randrange(30), random.getrandbits(32)) for i in range(many))
     result = list(ids)
     random.shuffle(result)
     return result
@@ -122,7 +125,7 @@ def _user_data(
     assignor: str, random: Random, owned: tuple[TopicPartition, ...], generation: int | None, messy: bool
 ) -> bytes | None:
     if messy and random.random() < 0.1:
-        return random.choice((b"", b"\0", random.randbytes(random.randint(1, 12)), b"\0\0\0\1\0\2t1\0\0\0\1\0\0\0\0\0\0", b"\x7f\xff\xff\xff" * 3))
+        return random.choice((*NOISE, random.randbytes(random.randint(1, 12))))
     if assignor == "cooperative-sticky":
         return None if generation is None else encode_cooperative(generation)
     if not owned and random.random() < 0.5:

@@ -23,9 +23,9 @@ def question(step: Step) -> str:
     for topic, count in step.partitions.items():
         racks = None if step.racks is None else step.racks.get(topic)
         words += [_text(topic), count, 0 if racks is None else 1]
-        for p in range(count) if racks is not None else ():
-            replicas = racks[p] if p < len(racks) else []
-            words += [len(replicas), *map(_text, replicas)]
+        if racks is not None:
+            for replicas in [*racks, *[[]] * count][:count]:
+                words += [len(replicas), *map(_text, replicas)]
     words.append(len(step.members))
     for member, subscription in step.members.items():
         words += [_text(member), *_subscription(subscription)]
@@ -119,10 +119,10 @@ def _smaller_subscriptions(told: Subscription, plain: Subscription) -> Iterator[
     for name in ("user_data", "owned_partitions", "generation", "group_instance_id", "rack"):
         if getattr(told, name) != getattr(plain, name):
             yield told._replace(**{name: getattr(plain, name)})
-    for name in ("topics", "owned_partitions"):
-        items = getattr(told, name)
-        for i in range(len(items)):
-            yield told._replace(**{name: (*items[:i], *items[i + 1 :])})
+    for i in range(len(told.topics)):
+        yield told._replace(topics=(*told.topics[:i], *told.topics[i + 1 :]))
+    for i in range(len(told.owned_partitions)):
+        yield told._replace(owned_partitions=(*told.owned_partitions[:i], *told.owned_partitions[i + 1 :]))
 
 
 def readable(answer: str) -> str:
