@@ -300,6 +300,33 @@ def the_leaders_list_is_in_javas_order(s: Session) -> None:
     s.say("described in Java's order", seen == java_order([m.member_id for m in members]))
 
 
+@scenario()
+def the_next_leader_is_javas_first(s: Session) -> None:
+    """LEAD-2, HM-1: when the leader leaves, the first of the others in the order of a Java HashMap of their ids leads."""
+    for attempt in range(4):
+        group = s.name(f"g{attempt}")
+        members = [Member(s, f"m{attempt}{i}", group) for i in range(5)]
+        members[0].join()
+        for count, newcomer in enumerate(members[1:], start=2):
+            newcomer.enter()
+            until_members(s, group, count)
+        members[0].send_join()
+        for member in members:
+            member.take_join()
+        s.say("the first leads", members[0].leader)
+        gone = {"member_id": members[0].member_id, "group_instance_id": None}
+        members[0].link.ask_quietly("LeaveGroup", 3, group_id=group, members=[gone])
+        rest = members[1:]
+        for member in rest:
+            member.link.connection.send("JoinGroup", 9, member.identity() | member.join_fields)
+        answers = [member.link.connection.receive()[1] for member in rest]
+        first = java_order([m.member_id for m in members])
+        first.remove(members[0].member_id)
+        s.say("Java's first leads", [a["leader"] == first[0] for a in answers])
+        led = next(a for a in answers if a["leader"] == a["member_id"])
+        s.say("listed in Java's order", [m["member_id"] for m in led["members"]] == first)
+
+
 def _vote(s: Session, label: str, *ballots: tuple[str, ...]) -> None:
     group = s.name(label)
     members = [Member(s, f"{label}{i}", group, protocols=protocols(*names)) for i, names in enumerate(ballots)]

@@ -21,6 +21,7 @@ def a_transactional_id(s: Session) -> None:
         s.wait(50)
     for version in range(6):
         fields: Plain = {"transactional_id": name, "transaction_timeout_ms": 60_000}
+        answer: Plain = {}
         for _ in range(200):
             answer = a.ask_quietly("InitProducerId", version, **fields)
             if answer["error_code"] not in (14, 15, 16, 51):
