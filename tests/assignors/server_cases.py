@@ -8,20 +8,19 @@ assigned besides. Lists are preceded by their length.
 from __future__ import annotations
 
 import random
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from assignors.errors import AssignorError
 from assignors.java_order import string_hash
 from assignors.server_side import GroupSpec, Member, Plan, RangeAssignor, UniformAssignor
 from assignors.server_side.hash_table import HashTable, uuid_hash
-from tests.java_jars import JavaProgram, java_program
+from tests.java_jars import JavaProgram
 
 ASSIGNORS = {"uniform": UniformAssignor(), "range": RangeAssignor()}
-T = TypeVar("T")
 Case = tuple[str, GroupSpec, dict[bytes, list[int]]]
+STEPS = 20
+"""How often a group is assigned in one sequence."""
 
 
 def told(case: Case) -> str:
@@ -151,55 +150,16 @@ def _remember(draw: random.Random, members: dict[str, Member], name: str, spec: 
         members[member_id] = replace(members[member_id], assignment={})
 
 
-def differences(name: str, seed: str, sequences: int, steps: int) -> list[str]:
+def differences(java: JavaProgram, name: str, seed: int, numbers: Iterable[int]) -> Iterator[str]:
     """Ask Java the same; what differs, each with the command that asks again."""
-    cases = [(f"{seed}-{n}", step, case) for n in range(sequences) for step, case in enumerate(sequence(name, f"{seed}-{n}", steps))]
-    with java_program("ServerAssignors") as java:
-        answers = java.ask(told(case) for _, _, case in cases)
-    found = []
-    for (origin, step, case), theirs in zip(cases, answers, strict=True):
+    cases = [(number, step, case) for number in numbers for step, case in enumerate(sequence(name, f"{seed}-{number}", STEPS))]
+    for (number, step, case), theirs in zip(cases, java.ask(told(case) for _, _, case in cases), strict=True):
         mine = ours(case)
-        if mine != theirs and not (mine == "!" and theirs.startswith("!")):
-            found.append(f"python -m tests.assignors.server_cases {name} {origin} {step}\nours {mine}\nJava {theirs}")
-    return found
+        if not same(mine, theirs):
+            again = f"python -m tests.assignors.server_fuzz --assignor {name} --seed {seed} --sequence {number} --step {step}"
+            yield f"repeat: {again}\nours {mine}\nJava {theirs}"
 
 
-def _replay(name: str, origin: str, step: str) -> str:
-    """One case, made small: members and topics are left out as long as it differs."""
-    with java_program("ServerAssignors") as java:
-        return _difference(java, _smaller(java, sequence(name, origin, int(step) + 1)[-1])) or "no difference"
-
-
-def _difference(java: JavaProgram, case: Case) -> str | None:
-    mine, theirs = ours(case), java.ask([told(case)])[0]
-    if mine == theirs or (mine == "!" and theirs.startswith("!")):
-        return None
-    return f"case {told(case)}\nours {mine}\nJava {theirs}"
-
-
-def _smaller(java: JavaProgram, case: Case) -> Case:
-    _, spec, _ = case
-    fewer = [*(_without_member(case, member_id) for member_id in spec.members), *(_without_topic(case, topic) for topic in spec.partitions)]
-    return next((_smaller(java, smaller) for smaller in fewer if _difference(java, smaller)), case)
-
-
-def _without_member(case: Case, member_id: str) -> Case:
-    name, spec, others = case
-    return name, replace(spec, members={other: member for other, member in spec.members.items() if other != member_id}), others
-
-
-def _without_topic(case: Case, topic: bytes) -> Case:
-    name, spec, others = case
-    members = {
-        member_id: replace(member, topics=[t for t in member.topics if t != topic], assignment=_lacking(member.assignment, topic))
-        for member_id, member in spec.members.items()
-    }
-    return name, replace(spec, members=members, partitions=_lacking(spec.partitions, topic)), _lacking(others, topic)
-
-
-def _lacking(by_topic: Mapping[bytes, T], topic: bytes) -> dict[bytes, T]:
-    return {other: value for other, value in by_topic.items() if other != topic}
-
-
-if __name__ == "__main__":
-    print(_replay(*sys.argv[1:]))
+def same(mine: str, theirs: str) -> bool:
+    """Equal, or both refused."""
+    return mine == theirs or (mine == "!" and theirs.startswith("!"))
