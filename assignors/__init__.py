@@ -10,6 +10,8 @@ in the classic protocol the leader *member* assigns, and the coordinator carries
 from __future__ import annotations
 
 from assignors.errors import AssignorError
+from assignors.explanation import explain
+from assignors.judge import Verdict, verdict
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
 from assignors.registry import by_name, common_protocol
 
@@ -21,6 +23,9 @@ __all__ = [
     "RebalanceProtocol",
     "Subscription",
     "TopicPartition",
+    "Verdict",
     "by_name",
     "common_protocol",
+    "explain",
+    "verdict",
 ]

@@ -34,8 +34,10 @@ def main(argv: list[str] | None = None) -> int:
             for assignor in options.assignor or ASSIGNORS:
                 if options.sequence is not None:
                     case = sequence(assignor, f"{options.seed}-{options.sequence}", options.step + 1)[-1]
-                    print(_difference(java, _smaller(java, case)) or "no difference")
-                elif _differs(java, assignor, options.seed, options.count // STEPS):
+                    difference = _difference(java, _smaller(java, case))
+                    print(difference or "no difference")
+                    return int(difference is not None)
+                if _differs(java, assignor, options.seed, options.count // STEPS):
                     return 1
     except NoJavaError as missing:
         print(f"skipped: {missing}", file=sys.stderr)
