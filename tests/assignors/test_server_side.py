@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from assignors import AssignorError
 from assignors.server_side import DEFAULT_ASSIGNORS, GroupSpec, Member, RangeAssignor, ServerAssignor, UniformAssignor
-from assignors.server_side.hash_table import HashTable, int_hash
 from tests.assignors import server_cases
 from tests.java_jars import NoJavaError, java_program
 
@@ -94,30 +91,3 @@ def test_same_answers_as_java(name: str) -> None:
             assert not next(server_cases.differences(java, name, 0, range(2000 // server_cases.STEPS)), None)
     except NoJavaError as missing:
         pytest.skip(str(missing))
-
-
-def test_a_deep_bucket_makes_a_small_table_double() -> None:
-    """HM-5: the ninth key of a bucket, in a table of 16: HashMap.treeifyBin doubles it."""
-    table = HashTable(int_hash)
-    for number in range(0, 8 * 16, 16):
-        table.put(number)
-    assert list(table) == list(range(0, 8 * 16, 16))
-    table.put(8 * 16)
-    assert list(table) == [0, 32, 64, 96, 128, 16, 48, 80, 112]
-
-
-def test_tables_agree_with_a_plain_model() -> None:
-    """HM-2, HM-3: shallow buckets, against lists of lists."""
-    draw = random.Random(3)
-    for _ in range(200):
-        table, model = HashTable(int_hash), dict.fromkeys(())
-        for _ in range(draw.randint(0, 60)):
-            number = draw.randint(0, 99)
-            if draw.random() < 0.3:
-                table.discard(number)
-                model.pop(number, None)
-            else:
-                table.put(number)
-                model[number] = None
-        assert set(table) == set(model)
-        assert len(table) == len(model)

@@ -41,7 +41,7 @@ public final class ServerAssignors {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                answer = answer(new StringTokenizer(line, " "));
+                answer = line.startsWith("table ") ? table(line.split(" ")) : answer(new StringTokenizer(line, " "));
             } catch (Exception e) {
                 answer = "! " + e.getClass().getSimpleName();
             }
@@ -73,6 +73,23 @@ public final class ServerAssignors {
         GroupSpec spec = new GroupSpecImpl(members, type, inverted);
         Map<String, MemberAssignment> result = assignor.assign(spec, new Describer(sizes)).members();
         return written(result);
+    }
+
+    /** A HashMap of the named capacity after some puts (+), computeIfAbsents (?) and removals (-): its keys as it iterates. */
+    private static String table(String[] words) {
+        Map<Object, Boolean> table = new HashMap<>(Integer.parseInt(words[1]));
+        for (int i = 2; i < words.length; i++) {
+            String text = words[i].substring(2);
+            Object key = words[i].charAt(1) == 'i' ? (Object) Integer.valueOf(text) : text;
+            switch (words[i].charAt(0)) {
+                case '+' -> table.put(key, true);
+                case '?' -> table.computeIfAbsent(key, absent -> true);
+                default -> table.remove(key);
+            }
+        }
+        StringBuilder text = new StringBuilder().append(table.size());
+        table.keySet().forEach(key -> text.append(' ').append(key));
+        return text.toString();
     }
 
     private static String written(Map<String, MemberAssignment> result) {

@@ -1,0 +1,109 @@
+"""Tables and their trees, held against java.util.HashMap itself: random puts and removals into few, and so deep, buckets (HM-1..HM-5)."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from assignors.java_order import string_hash
+from assignors.server_side.hash_table import HashTable, int_hash
+from assignors.server_side.tree_bin import TreeBin
+from tests.java_jars import NoJavaError, java_program
+
+Operation = tuple[str, int | str]
+SAME_HASH = ["".join(parts) for parts in product(("Aa", "BB"), repeat=6)]
+"""64 texts with one hash code: their trees sort by compareTo."""
+
+
+def test_the_ninth_key_of_a_bucket_makes_a_small_table_double() -> None:
+    """HM-5: HashMap.treeifyBin doubles a table of 16."""
+    table = HashTable(int_hash)
+    for number in range(0, 8 * 16, 16):
+        table.put(number)
+    assert list(table) == list(range(0, 8 * 16, 16))
+    table.put(8 * 16)
+    assert list(table) == [0, 32, 64, 96, 128, 16, 48, 80, 112]
+
+
+def test_the_keys_are_those_of_a_set() -> None:
+    draw = random.Random(3)
+    for _ in range(200):
+        table, model = HashTable(int_hash), set()
+        for _ in range(draw.randint(0, 200)):
+            number = draw.choice((draw.randint(0, 99), 64 * draw.randint(0, 40)))
+            if draw.random() < 0.3:
+                table.discard(number)
+                model.discard(number)
+            else:
+                table.put(number)
+                model.add(number)
+            assert (number in table) == (number in model)
+        assert sorted(table) == sorted(model)
+        assert len(table) == len(model)
+
+
+def test_a_tree_that_gets_small_says_so() -> None:
+    """TreeNode.removeTreeNode: how small depends on the shape of the tree, few keys are left."""
+    for seed in range(50):
+        draw = random.Random(seed)
+        keys = draw.sample(range(1000), 12)
+        tree = TreeBin(keys, int_hash)
+        left = set(keys)
+        alive = True
+        while alive:
+            gone = draw.choice(sorted(left))
+            left.discard(gone)
+            alive = tree.remove(gone)
+            assert set(tree) == left
+        assert 2 <= len(left) <= 10
+
+
+@pytest.mark.parametrize("kind", ["shallow", "deep", "texts"])
+def test_same_order_as_java(kind: str) -> None:
+    """HM-1..HM-5: 400 random histories of each kind."""
+    draw = random.Random(kind)
+    histories = [(draw.choice((1, 2, 16, 16, 64, 300)), _history(draw, kind)) for _ in range(400)]
+    try:
+        with java_program("ServerAssignors") as java:
+            theirs = java.ask(" ".join(["table", str(initial), *map(_word, history)]) for initial, history in histories)
+    except NoJavaError as missing:
+        pytest.skip(str(missing))
+    for (initial, history), answer in zip(histories, theirs, strict=True):
+        assert _ours(initial, history) == answer, f"table {initial} {' '.join(map(_word, history))}"
+
+
+def _history(draw: random.Random, kind: str) -> list[Operation]:
+    stride = draw.choice((64, 128, 1024, 1 << 16))
+    history: list[Operation] = []
+    for _ in range(draw.choice((5, 20, 80, 300))):
+        key: int | str
+        match kind:
+            case "shallow":
+                key = draw.randint(0, 500)
+            case "deep":
+                key = stride * draw.randint(0, 150) + draw.choice((0, 0, 0, draw.randint(0, 3)))
+            case _:
+                key = draw.choice((draw.choice(SAME_HASH), f"t{draw.randint(0, 99)}"))
+        history.append((draw.choice("++++---" if draw.random() < 0.5 else "+++-"), key))
+    return history
+
+
+def _word(operation: Operation) -> str:
+    what, key = operation
+    return f"{what}{'i' if isinstance(key, int) else 's'}{key}"
+
+
+def _ours(initial: int, history: list[Operation]) -> str:
+    table: HashTable[int | str] = HashTable(_hash, initial)
+    for what, key in history:
+        if what == "+":
+            table.put(key)
+        else:
+            table.discard(key)
+    return " ".join(map(str, [len(table), *table]))
+
+
+def _hash(key: int | str) -> int:
+    return int_hash(key) if isinstance(key, int) else string_hash(key)
