@@ -161,6 +161,11 @@ class Server:
         self._timer_at = deadline
         self._timer = self.loop.call_at(self._zero + deadline / 1000, self._on_timer)
 
+    def catch_up(self, now: int) -> None:
+        """Let happen what fell due before `now`, if the timer is late: a request finds things as they are at its time."""
+        if self._timer_at is not None and self._timer_at < now:
+            self.broker.tick(now)
+
     def _on_timer(self) -> None:
         self._timer = self._timer_at = None
         # The loop's clock is finer than ours: a timer may fire a fraction of a millisecond before its whole one.
@@ -243,6 +248,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         server = self._server
         connection = self.connection
         self.received_at = now = server.now()
+        server.catch_up(now)
         connection.receive(server.receive_buffer[:nbytes], now)
         if not connection.wants_bytes:
             self.transport.pause_reading()

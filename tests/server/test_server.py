@@ -196,6 +196,19 @@ class TestService:
                 while group.members:
                     await asyncio.sleep(0.01)
 
+    async def test_a_late_timer_does_not_let_a_request_see_the_past(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """SES-2: the session was over before the heartbeat came, though the loop was too busy to notice."""
+        async with running() as run:
+            peer = await run.peer()
+            member = await member_id(peer)
+            joined = await peer.ask(join(member), 9)
+            assert isinstance(joined, JoinGroupResponse)
+            beat = HeartbeatRequest(group_id="g", member_id=member, generation_id=joined.generation_id)
+            assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=0)
+            now = run.server.now
+            monkeypatch.setattr(run.server, "now", lambda: now() + 10_001)
+            assert await peer.ask(beat, 4) == HeartbeatResponse(error_code=25)
+
     async def test_a_hostile_peer_is_logged_in_one_line_and_disturbs_nobody(self, caplog: pytest.LogCaptureFixture) -> None:
         """VER-16"""
         async with running() as run:
