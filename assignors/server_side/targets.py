@@ -51,9 +51,6 @@ class Target:
             partitions = self._sets[topic] = HashTable(int_hash, initial)
         partitions.put(partition)
 
-    def __len__(self) -> int:
-        return sum(map(len, self._kept.values() if self._order is None else self._sets.values()))
-
     def result(self) -> dict[bytes, tuple[int, ...]]:
         """Topics and partitions in Java's order."""
         if self._order is None:

@@ -181,10 +181,7 @@ class TreeBin(Generic[K]):
         replacement = node.child[_LEFT] or node.child[_RIGHT]
         if replacement is not None:
             self._replace(node, replacement)
-            if not node.red:
-                self._balance_deletion(replacement)
-            elif replacement.parent is None:
-                replacement.red = False
+            replacement.red = False
         else:
             if not node.red:
                 self._balance_deletion(node)
@@ -202,14 +199,14 @@ class TreeBin(Generic[K]):
             node.parent = successor
         else:
             assert self_parent is not None
+            assert right is not None
             self_parent.child[self_side] = node
             node.parent = self_parent
             successor.child[_RIGHT] = right
-            if right is not None:
-                right.parent = successor
-        successor.child[_LEFT] = node.child[_LEFT]
-        if successor.child[_LEFT] is not None:
-            successor.child[_LEFT].parent = successor
+            right.parent = successor
+        left = successor.child[_LEFT] = node.child[_LEFT]
+        assert left is not None
+        left.parent = successor
         node.child = [None, right_of_successor]
         if right_of_successor is not None:
             right_of_successor.parent = node
@@ -217,10 +214,7 @@ class TreeBin(Generic[K]):
     def _balance_deletion(self, node: _Node[K]) -> None:
         while True:
             parent = node.parent
-            if parent is None:
-                node.red = False
-                return
-            if node.red:
+            if parent is None or node.red:
                 node.red = False
                 return
             side = node.side()
@@ -229,9 +223,7 @@ class TreeBin(Generic[K]):
                 sibling.red, parent.red = False, True
                 self._rotate(parent, side)
                 sibling = parent.child[1 - side]
-            if sibling is None:
-                node = parent
-                continue
+            assert sibling is not None
             near, far = sibling.child[side], sibling.child[1 - side]
             if not (near is not None and near.red) and not (far is not None and far.red):
                 sibling.red = True
@@ -243,8 +235,8 @@ class TreeBin(Generic[K]):
                 self._rotate(sibling, 1 - side)
                 sibling, far = near, sibling
             sibling.red = parent.red
-            if far is not None:
-                far.red = False
+            assert far is not None
+            far.red = False
             parent.red = False
             self._rotate(parent, side)
             assert self._root is not None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -152,6 +154,12 @@ def test_a_partition_claimed_twice_is_safe_only_with_nobody() -> None:
 
 def test_a_holder_that_left_needs_not_be_waited_for() -> None:
     assert verdict({"orders": 1}, group(b=[]), plan(b=[0]), previous=plan(a=[0]), cooperative=True).is_safe
+
+
+def test_the_example_of_the_documentation_prints_what_it_says(project_root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (project_root / "docs" / "judging.md").read_text(), re.DOTALL)
+    exec(compile(example, "docs/judging.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)$", example, re.MULTILINE)
 
 
 def test_balance_score_is_the_sum_over_all_pairs() -> None:

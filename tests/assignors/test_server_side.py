@@ -83,6 +83,13 @@ def test_partitions_that_nobody_may_have_are_an_error() -> None:
         UniformAssignor().assign(GroupSpec(members={"A": twice, "B": twice}, partitions={T1: 3}, homogeneous=True))
 
 
+def test_a_target_beyond_the_end_of_its_topic_is_an_error() -> None:
+    """SRV-4: Java's array index is out of bounds."""
+    group = spec({T1: 1, T2: 1}, A=Member(topics=(T1,), assignment={T1: (1,)}), B=Member(topics=(T2,)))
+    with pytest.raises(AssignorError, match="SRV-4"):
+        UniformAssignor().assign(group)
+
+
 @pytest.mark.parametrize("name", server_cases.ASSIGNORS)
 def test_same_answers_as_java(name: str) -> None:
     """SRV-1..SRV-5: 2,000 cases, among them those that Java refuses; order counts."""
