@@ -130,10 +130,11 @@ def check(
     for member_id, part in plan.items():
         if member_id not in members:
             first = str(part.partitions[0]) if part.partitions else None
-            raise AssignorFault(name, "only members have a part", f"{member_id} is no member of the group", first)
+            raise AssignorFault(name, "only members have a part", f"{first or 'a part'} goes to {member_id}, who is no member", first)
         for partition in part.partitions:
             if partition.topic in counts and not 0 <= partition.partition < counts[partition.topic]:
-                raise AssignorFault(name, "the partition exists", f"{partition.topic} has {counts[partition.topic]}", str(partition))
+                detail = f"{partition}, but {partition.topic} has {counts[partition.topic]}"
+                raise AssignorFault(name, "the partition exists", detail, str(partition))
             if partition in owner:
                 raise AssignorFault(
                     name, "a partition has one owner", f"{partition} goes to {owner[partition]} and to {member_id}", str(partition)

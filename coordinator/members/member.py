@@ -310,7 +310,7 @@ class Member:
             if self._closing.ended:
                 return None
             find_at = None if m.coordinator is not None or m.find_in_flight else m.find_again_at
-            due = _earlier(_earlier(self._closing.deadline, offsets.next_deadline(m)), find_at)
+            due = _earlier(_earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at)
         else:
             due = _earlier(heartbeats.next_deadline(m), topics.next_deadline(m))
         for sent in m.in_flight.values():
@@ -324,8 +324,10 @@ class Member:
             return None
         if m.coordinator is None:
             return None if m.find_in_flight else m.find_again_at
-        waits_for_backoff = m.join is None and m.prepare_commit is None and joining.rejoin_needed(m)
-        return _earlier(m.join_again_at if waits_for_backoff else None, offsets.next_deadline(m))
+        rejoins = joining.rejoin_needed(m)
+        waits_for_metadata = m.subscribed.pattern is not None and not topics.is_fresh(m)  # `tick` asks, the answer polls
+        waits_for_backoff = rejoins and m.join is None and m.prepare_commit is None and not waits_for_metadata
+        return _earlier(m.join_again_at if waits_for_backoff else None, offsets.next_deadline(m, settled=not rejoins))
 
     def take(self) -> list[Effect]:
         """What is to be done now, in order."""

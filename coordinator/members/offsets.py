@@ -192,7 +192,10 @@ def commit_before_rebalance(m: Membership, now: int) -> bool:
     """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance timeout is over."""
     assert m.join_prepare_expires_at is not None
     if m.prepare_commit is not None:
-        push(m, now)
+        if now < m.join_prepare_expires_at:
+            push(m, now)
+        else:
+            _end(m, m.prepare_commit, None)  # no longer waited for
         return m.prepare_commit is None
     if m.prepare_committed:
         return True
@@ -224,18 +227,18 @@ def look_up_positions(m: Membership, now: int) -> None:
     m.send(message, now, node=m.coordinator)
 
 
-def next_deadline(m: Membership) -> int | None:
-    """When `poll` has something to do about offsets."""
-    auto = m.config.enable_auto_commit and m.state is STABLE and m.subscribed.positions
-    due = m.next_auto_commit_at if auto else None
-    if m.coordinator is None:
-        return due
-    if not m.offsets_in_flight and m.subscribed.unknown_positions():
-        due = m.offsets_again_at if due is None else min(due, m.offsets_again_at)
-    for commit in m.commits.values():
-        if not commit.in_flight:
-            due = commit.again_at if due is None else min(due, commit.again_at)
-    return due
+def next_deadline(m: Membership, *, settled: bool) -> int | None:
+    """When `poll` has something to do about offsets. Only who is `settled` commits automatically and looks up positions."""
+    due = []
+    if settled and m.config.enable_auto_commit and m.subscribed.positions:
+        due.append(m.next_auto_commit_at)
+    if settled and not m.offsets_in_flight and m.subscribed.unknown_positions():
+        due.append(m.offsets_again_at)
+    if m.prepare_commit is not None and m.join_prepare_expires_at is not None:
+        due.append(m.join_prepare_expires_at)
+    if m.coordinator is not None:
+        due += [commit.again_at for commit in m.commits.values() if not commit.in_flight]
+    return min(due, default=None)
 
 
 def _by_topic(partitions: Partitions) -> dict[str, list[int]]:

@@ -56,17 +56,14 @@ class Subscribed:
         """The topics whose partitions a leader compares (CLI-19)."""
         return self.topics | self.group_topics
 
-    def match(self, view: ClusterView) -> bool:
-        """Take over what matches the pattern now. Did that change anything? (CLI-20)"""
+    def match(self, view: ClusterView) -> None:
+        """Take over what matches the pattern now (CLI-20)."""
         assert self.pattern is not None
-        found = frozenset(
+        self.topics = frozenset(
             name
             for name, topic in view.topics.items()
             if not (topic.is_internal and self.exclude_internal) and self.pattern.fullmatch(name)
         )
-        changed = found != self.topics
-        self.topics = found
-        return changed
 
     def accepts(self, partitions: Partitions) -> bool:
         """Were all of these asked for? (CLI-24)"""

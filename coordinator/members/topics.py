@@ -94,8 +94,8 @@ def take_over(m: Membership) -> None:
     if m.view is None or m.view is m.view_seen:
         return
     m.view_seen = m.view
-    if m.subscribed.pattern is not None and m.subscribed.match(m.view):
-        need(m)
+    if m.subscribed.pattern is not None:
+        m.subscribed.match(m.view)  # the view is of all topics: nothing further has to be asked for
     take_snapshot(m)
 
 

@@ -11,7 +11,7 @@ only ticked. Every callback is kept, in order, with what the member knew then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from assignors import Assignment as Plan
 from assignors import Assignor, RebalanceProtocol, Subscription, TopicPartition
@@ -105,7 +105,7 @@ class Cooperative(Assignor):
 
     name = "mine"
     rebalance_protocols = (RebalanceProtocol.COOPERATIVE, RebalanceProtocol.EAGER)
-    answer: Any = None
+    answer: ClassVar[Any] = None
 
     def assign(self, partitions: Mapping[str, int], members: Mapping[str, Subscription], racks: Any = None) -> Any:
         if isinstance(self.answer, Exception):
@@ -208,7 +208,8 @@ class Solo(Host):
         self.gather()
         question = self.questions.pop()
         known = {name: count for name, count in self.cluster.items() if question.topics is None or name in question.topics}
-        self.member.metadata(view({n: c for n, c in known.items() if n not in (errors or {})}, question.topics, errors, **options), self.now)
+        known = {name: count for name, count in known.items() if name not in (errors or {})}
+        self.member.metadata(view(known, question.topics, errors, **options), self.now)
         self.turn()
 
     def waiting(self, kind: type[Request]) -> Send | None:
@@ -282,7 +283,7 @@ class Solo(Host):
         if self.waiting(FindCoordinatorRequest):
             self.find()
 
-    def enter(self, names: str = "orders-0 orders-1", *, generation: int = 1, leader: str | None = "somebody else", **positions: int) -> None:
+    def enter(self, names: str = "orders-0 orders-1", *, generation: int = 1, leader: str = "somebody else", **positions: int) -> None:
         """Into the group: two-step join, sync, committed offsets."""
         self.start()
         if self.member.config.group_instance_id is None:
@@ -331,7 +332,8 @@ class Crowd:
     def settle(self) -> None:
         """Carry out everything that takes no time."""
         for _ in range(10_000):
-            if not any([self._serve(host) for host in list(self.hosts.values())]):
+            served = [self._serve(host) for host in list(self.hosts.values())]
+            if not any(served):
                 return
         raise AssertionError("no end")
 

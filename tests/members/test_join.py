@@ -44,7 +44,8 @@ def test_every_reset_is_an_allowed_move() -> None:
 
 def test_what_a_join_says() -> None:
     """CLI-5, CPB-1: assignors in configured order, each with a subscription made now; the rebalance timeout is max.poll.interval.ms."""
-    s = Solo(("pay", "orders"), assignors=("cooperative-sticky", "range"), client_rack="r1", group_instance_id="i1", max_poll_interval_ms=77_000)
+    assignors = ("cooperative-sticky", "range")
+    s = Solo(("pay", "orders"), assignors=assignors, client_rack="r1", group_instance_id="i1", max_poll_interval_ms=77_000)
     s.cluster = {"orders": 2, "pay": 1}
     s.start()
     join = s.sent(JoinGroupRequest)
@@ -56,7 +57,10 @@ def test_what_a_join_says() -> None:
     assert second.user_data is None
 
 
-@pytest.mark.parametrize(("request_ms", "poll_ms", "expires_ms"), [(30_000, 300_000, 305_000), (30_000, 10_000, 30_000), (5, (1 << 31) - 1, (1 << 31) - 1)])
+@pytest.mark.parametrize(
+    ("request_ms", "poll_ms", "expires_ms"),
+    [(30_000, 300_000, 305_000), (30_000, 10_000, 30_000), (5, (1 << 31) - 1, (1 << 31) - 1)],
+)
 def test_a_join_may_take_longer_than_other_requests(request_ms: int, poll_ms: int, expires_ms: int) -> None:
     """CLI-2: max(request.timeout.ms, rebalance timeout + 5 s), no more than an int holds."""
     s = Solo(request_timeout_ms=request_ms, max_poll_interval_ms=poll_ms, metadata_max_age_ms=(1 << 31) - 1)
