@@ -28,7 +28,7 @@ Runs = list[tuple[str, Sequence[int]]]
 
 _INT32: Final = Struct(">i")
 _INT16: Final = Struct(">h")
-_PYTHON_VERSIONS: Final = (b"\0\0", b"\0\1")
+_PYTHON_VERSION: Final = b"\0\1"
 _MAX_TOPIC_BYTES: Final = 0x7FFF
 
 
@@ -88,18 +88,17 @@ def read_sticky(data: bytes | None) -> tuple[Runs, int | None]:
 def java_form(data: bytes | None) -> bytes | None:
     """kafka-python's user data as Java writes it; all else as it is.
 
-    kafka-python 3 puts an int16 version before what Java writes, so that neither understands the other. A leader that wants to leave
+    kafka-python 3 puts an int16 version, 1, before what Java writes, so that neither understands the other. A leader that wants to leave
     its members' partitions in place hands `sticky` this. Only bytes that Java
     cannot read, and that are nothing else to the last byte, are taken for it.
     """
-    if not data or data[:2] not in _PYTHON_VERSIONS or read_sticky(data) != ([], DEFAULT_GENERATION):
+    if not data or data[:2] != _PYTHON_VERSION or read_sticky(data) != ([], DEFAULT_GENERATION):
         return data
     try:
         _, end = _decode_owned(data[2:])
     except (error, ValueError):
         return data
-    generation_size = len(data) - 2 - end
-    return data[2:] if generation_size == 4 * int.from_bytes(data[:2], "big") else data
+    return data[2:] if end + 4 == len(data) - 2 else data
 
 
 def encode_cooperative(generation: int) -> bytes:

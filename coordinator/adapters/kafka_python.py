@@ -90,7 +90,7 @@ def _racks(cluster: ClusterLike, members: Mapping[str, Subscription]) -> Racks |
     known: Any = cluster
     racks: dict[str, list[list[str | None]]] = {}
     for topic in {topic: None for member in members.values() for topic in member.topics}:
-        partitions = known._partitions.get(topic, {})
+        partitions = getattr(known, "_partitions", {}).get(topic, {})
         nodes = [partitions[number].replica_nodes for number in sorted(partitions)]
         racks[topic] = [[getattr(known.broker_metadata(node), "rack", None) for node in replicas] for replicas in nodes]
     return racks

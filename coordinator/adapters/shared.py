@@ -23,15 +23,15 @@ class PlainCluster:
     """A cluster for their assignors: topics and how many partitions each has."""
 
     def __init__(self, partitions: Mapping[str, int]) -> None:
-        self._partitions = partitions
+        self._counts = partitions
 
     def topics(self) -> set[str]:
         """All topics."""
-        return set(self._partitions)
+        return set(self._counts)
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """The numbers of a topic's partitions; None: no such topic."""
-        count = self._partitions.get(topic)
+        count = self._counts.get(topic)
         return None if count is None else set(range(count))
 
 
