@@ -36,14 +36,25 @@ def _fetch(jars: Path) -> None:
     maven = shutil.which("mvn")
     if not maven:
         raise NoJavaError(f"no jars in {jars}, and no Maven (mvn) to fetch them")
-    command = [maven, "-q", "-B", "-f", str(SOURCES / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+    making = TARGET / f"jars-making-{os.getpid()}"
+    command = [maven, "-q", "-B", "-f", str(SOURCES / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode or not any(jars.glob("kafka-clients-*.jar")):
+    if done.returncode:
+        shutil.rmtree(making, ignore_errors=True)
         raise NoJavaError(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}")
+    _put(making, jars)
+
+
+def _put(made: Path, place: Path) -> None:
+    """Several test processes may make the same at once: one rename wins."""
+    try:
+        made.rename(place)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _compiled(source: Path, jars: Path) -> Path:
-    """A program as classes, compiled anew when its source has changed. Several test processes may do it at once: one rename wins."""
+    """A program as classes, compiled anew when its source has changed."""
     classes = TARGET / f"{source.stem}-{source.stat().st_mtime_ns}"
     if not classes.exists():
         making = TARGET / f"{source.stem}-making-{os.getpid()}"
@@ -52,10 +63,7 @@ def _compiled(source: Path, jars: Path) -> Path:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             raise NoJavaError(f"javac: {done.stderr.strip().splitlines()[:3]}")
-        try:
-            making.rename(classes)
-        except OSError:
-            shutil.rmtree(making, ignore_errors=True)
+        _put(making, classes)
     return classes
 
 

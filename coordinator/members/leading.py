@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from assignors import Assignment as Plan
 from assignors import Assignor, AssignorError, Subscription, TopicPartition
+from assignors.user_data import java_form
 
 from ..wire.consumer_protocol import Assignment
 from ..wire.consumer_protocol import Subscription as Wish
@@ -22,6 +23,8 @@ from .membership import Membership
 from .rebalancing import assignor_called
 
 _CHECKS_ITSELF = "cooperative-sticky"
+_STICKY = "sticky"
+"""kafka-python's members of it put a version before their user data: a leader of ours reads that too."""
 
 
 class UnreadableSubscription(MemberFault):
@@ -53,6 +56,8 @@ def assign(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | Non
     assignor = assignor_called(m, response.protocol_name)
     wishes = _wishes(response)
     members = {row.member_id: _subscription(wishes[row.member_id], row.group_instance_id) for row in response.members}
+    if assignor.name == _STICKY:
+        members = {member_id: told._replace(user_data=java_form(told.user_data)) for member_id, told in members.items()}
     asked = sorted(m.subscribed.group_topics)
     assert m.view is not None
     plan = _run(assignor, m, asked, members)
