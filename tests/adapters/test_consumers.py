@@ -74,15 +74,29 @@ class AioConsumer:
         self.loop.close()
 
 
+class OurConsumer:
+    """A member of our own."""
+
+    def __init__(self, emulator: Emulator, strategy: str) -> None:
+        config = {"partition.assignment.strategy": strategy, "session.timeout.ms": 6000, "heartbeat.interval.ms": 100}
+        self.peer = emulator.peer("g", topics=["orders"], config=config)
+
+    def owned(self) -> set[int]:
+        return {partition.partition for partition in self.peer.owned}
+
+    def close(self) -> None:
+        self.peer.stop()
+
+
 class Group:
     """The consumers of the group that live."""
 
-    def __init__(self, servers: str) -> None:
-        self.servers = servers
+    def __init__(self, emulator: Emulator) -> None:
+        self.emulator = emulator
         self.members: list[Any] = []
 
     def add(self, kind: Any, strategy: Any) -> Any:
-        member = kind(self.servers, strategy)
+        member = kind(self.emulator if kind is OurConsumer else self.emulator.bootstrap_servers, strategy)
         self.members.append(member)
         self.settle()
         return member
@@ -107,7 +121,7 @@ class Group:
 @contextmanager
 def group() -> Iterator[Group]:
     with Emulator({"orders": 12}) as emulator:
-        made = Group(emulator.bootstrap_servers)
+        made = Group(emulator)
         try:
             yield made
         finally:
@@ -158,3 +172,24 @@ def test_kafka_pythons_own_user_data_is_read() -> None:
         g.remove(leaving)
         assert ours.owned() >= before[0]
         assert theirs.owned() >= before[1]
+
+
+@pytest.mark.parametrize("leading", [0, 1, 2])
+def test_one_group_of_all_three_kinds_whoever_leads(leading: int) -> None:
+    """Our member, kafka-python and aiokafka, all with our sticky: a fourth comes and goes, and the three keep what they had.
+
+    The first to come leads, and goes on leading.
+    """
+    kinds: list[tuple[Any, Any]] = [
+        (OurConsumer, "sticky"),
+        (AioConsumer, for_aiokafka.assignor_class("sticky")),
+        (PythonConsumer, for_kafka_python.assignor_class("sticky")),
+    ]
+    with group() as g:
+        three = [g.add(*kind) for kind in kinds[leading:] + kinds[:leading]]
+        before = [member.owned() for member in three]
+        fourth = g.add(OurConsumer, "sticky")
+        now = [member.owned() for member in three]
+        assert all(part < whole for part, whole in zip(now, before, strict=True))
+        g.remove(fourth)
+        assert all(member.owned() > part for member, part in zip(three, now, strict=True))
