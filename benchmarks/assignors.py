@@ -30,7 +30,7 @@ _PEER_S = 20.0
 _JAVA_S = 60.0
 _LONG_JAVA = "sticky, 1,000x100x1,000, half"
 _LONG_JAVA_DIGESTS = ("18315db67c64810b", "fe7bbd5606578d4f")
-"""What Java 4.3.1 answered to the case that takes it longest, when it was left to run to its end: eleven minutes for the first."""
+"""What Java 4.3.1 answered to the case that takes it longest, when it was left to run to its end: eleven minutes for the first step."""
 
 
 class Case(NamedTuple):
@@ -166,7 +166,7 @@ def run(cases: Sequence[Case] = CASES) -> list[Row]:
         assert own is not None, f"{case}: not done in ten minutes"
         steps, peak_mb = own
         try:
-            java = _java(case)
+            java = [] if str(case) == _LONG_JAVA else _java(case)
         except NoJavaError:
             java = []
         peer = None if case.members * case.topics * case.partitions > 10**7 else _child(case, "kafka-python", 0, _PEER_S)
