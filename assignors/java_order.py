@@ -17,6 +17,10 @@ _UINT32 = 0xFFFFFFFF
 _DEFAULT_CAPACITY = 16
 _DEEP_BUCKET = 9
 _MIN_TREE_CAPACITY = 64
+_EXACT_COPIES = 19
+
+java_release = 17
+"""Whose HashMap is meant. From 19 on the copy of a map of 12, 24, 48, ... entries has half the buckets (JDK-8281631)."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -52,8 +56,8 @@ def map_capacity(size: int) -> int:
 
 
 def copy_capacity(size: int) -> int:
-    """The buckets of `new HashMap(map of n entries)` (HM-4)."""
-    return map_capacity(int(size / 0.75 + 1.0))
+    """The buckets of `new HashMap(map of n entries)` (HM-4), in the `java_release` that is meant."""
+    return map_capacity(size * 4 // 3 + 1 if java_release < _EXACT_COPIES else -(-size * 4 // 3))
 
 
 def table_order(keys: Sequence[str], initial: int = _DEFAULT_CAPACITY) -> list[str]:

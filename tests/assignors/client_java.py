@@ -1,8 +1,8 @@
 """Cases in the words of tests/java/ClientAssignors.java, Java's answers and ours in the same words, and the smallest case that differs.
 
 A question is one line of words: texts as hexadecimal UTF-16 behind "s", bytes in hexadecimal behind "b", "-" for null, lists behind
-their length. "new <assignor>" begins a case; "assign" tells topics (name, partitions, 0 or 1 for racks and then for each
-partition its racks) and members (id, topics, user data, owned partitions, generation, instance id, rack).
+their length. "release" asks for Java's; "new <assignor>" begins a case; "assign" tells topics (name, partitions, 0 or 1 for racks
+and then for each partition its racks) and members (id, topics, user data, owned partitions, generation, instance id, rack).
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assignors import Assignor, AssignorError, Subscription, TopicPartition, by_name
+from assignors import Assignor, AssignorError, Subscription, TopicPartition, by_name, java_order
 from tests.assignors.client_cases import Case, Step
 from tests.java_jars import JavaProgram
 
 PROGRAM = "ClientAssignors"
+
+
+def mean_the_same_java(java: JavaProgram) -> None:
+    """From here on ours answers as the release does that runs the program."""
+    java_order.java_release = int(java.ask(["release"])[0])
 
 
 def question(step: Step) -> str:

@@ -55,6 +55,8 @@ public final class ClientAssignors {
         words = line.split(" ");
         next = 0;
         switch (word()) {
+            case "release":
+                return String.valueOf(Runtime.version().feature());
             case "new":
                 assignors.clear();
                 assignors.put("", create(word()));
