@@ -32,11 +32,12 @@ def explain(
     story = _Story(partitions, members, assignment, previous)
     if partition is not None:
         return story.line((partition[0], partition[1]))
-    changed = [p for p in story.all_partitions() if not story.stays(p)]
+    everything = story.all_partitions()
+    changed = [p for p in sorted({*everything, *story.had.owners}) if not story.stays(p)]
     lines = [story.line(p) for p in changed]
     lines += (f"{member} is in the group and got nothing: {story.why_nothing(member)}." for member in members if not story.given[member])
-    stayed = sum(len(part) for part in story.given.values()) - sum(p in story.now for p in changed)
-    return "\n".join([*lines, f"{stayed} of {len(story.all_partitions())} partitions stayed where they were."])
+    stayed = sum(map(story.stays, everything))
+    return "\n".join([*lines, f"{stayed} of {len(everything)} partitions stayed where they were."])
 
 
 class _Story:
@@ -80,12 +81,12 @@ class _Story:
 
     def _why_nobody(self, partition: Partition) -> str:
         holder = self.had.owners.get(partition)
+        if not any(partition[0] in topics for topics in self.topics_of.values()):
+            return f"no member subscribes to {partition[0]}"
         if partition in self.had.disputed:
             return f"{_listed(self.had.disputed[partition])} both claim it, so both must give it up first; the next round gives it away"
         if holder in self.members:
             return f"{holder} still holds it and must revoke it first; when it has, the next round gives it away"
-        if not any(partition[0] in topics for topics in self.topics_of.values()):
-            return f"no member subscribes to {partition[0]}"
         return "the plan has forgotten it"
 
     def _why_free(self, partition: Partition) -> str:
@@ -103,9 +104,9 @@ class _Story:
     def _evened_out(self, before: str, after: str) -> str:
         """The old owner is there and still wants it: somebody else had too little, or it was not needed."""
         had, had_other, gets = self.had_count[before], self.had_count[after], len(self.given[before])
-        if gets >= had:
+        if gets >= had or had_other >= had:
             why = "an assignor without memory, such as range, does not look at that"
-            return f"no need is to be seen: {before} had {had} and has {gets}; {why}"
+            return f"no need is to be seen: {before} had {had} and now has {gets}, {after} had {had_other}; {why}"
         joined = f"{after} {'joined and ' if after in self.newcomers else ''}had {had_other} of {self.total}"
         kept = sum(p in self.given[before] for p in self.had.held_by(before))
         plan = f"now {before} has {gets} and {after} has {len(self.given[after])}"

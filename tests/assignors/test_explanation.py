@@ -83,13 +83,14 @@ def test_forgotten_and_unwanted_partitions() -> None:
 def test_a_partition_that_is_gone() -> None:
     members = {"A": member("orders", owns=[0, 1])}
     assert explain({"orders": 1}, members, given(A=[0]), partition=("orders", 1)) == "orders-1 does not exist any more; A had it."
+    assert "orders-1 does not exist any more; A had it." in explain({"orders": 1}, members, given(A=[0])).splitlines()
     assert explain({"orders": 1}, members, given(A=[0]), partition=("orders", 7)) == "orders-7 does not exist."
 
 
 def test_a_needless_move_is_called_so() -> None:
     members = {"A": member("orders", owns=[0]), "B": member("orders", owns=[1])}
     told = explain({"orders": 2}, members, given(A=[1], B=[0]), partition=("orders", 0))
-    assert told.startswith("orders-0 moved from A to B: no need is to be seen: A had 1 and has 1;")
+    assert told.startswith("orders-0 moved from A to B: no need is to be seen: A had 1 and now has 1, B had 1;")
 
 
 def test_unequal_subscriptions_speak_of_the_two_members() -> None:
