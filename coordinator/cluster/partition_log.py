@@ -20,6 +20,7 @@ from .producers import Producers
 from .record_codec import Record, read_records
 from .records import (
     CRC_START,
+    HEADER_SIZE,
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
     BatchHeader,
@@ -97,8 +98,8 @@ class PartitionLog:
         if header.size > config.max_message_bytes:
             raise BatchRefused(ErrorCode.MESSAGE_TOO_LARGE, f"{header.size} bytes, {config.max_message_bytes} allowed")
         body = data[CRC_START:header.size]
-        if crc32c(body) != header.crc:
-            raise BatchRefused(ErrorCode.CORRUPT_MESSAGE, "wrong checksum")
+        if header.size < HEADER_SIZE or crc32c(body) != header.crc:
+            raise BatchRefused(ErrorCode.CORRUPT_MESSAGE, "less than a header, or a wrong checksum")
         check_header(header)
         highest = check_records(header, body, config, now_ms, where)
         if config.append_time:

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from .records import HEADER_SIZE, LOG_APPEND_TIME, MAGIC, NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, invalid, seal
+from ..errors import ErrorCode
+from .records import (
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    MAGIC,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    BatchHeader,
+    BatchRefused,
+    invalid,
+    seal,
+)
 
 _SIGN = 1 << 63
 _MASK = (1 << 64) - 1
@@ -37,8 +48,9 @@ class Survey(NamedTuple):
 def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
     """Walk over uncompressed records from `pos` to the end.
 
-    Raises BatchRefused 87 when a part does not fit its record, or the records do not fill the bytes exactly. The hot path
-    of Produce, so one loop; offsets inside the batch are not looked at (nor are they by Kafka).
+    Raises BatchRefused 87 when a part does not fit its record, or the records do not fill the bytes exactly; -1 when a
+    record's size has more than five bytes. The hot path of Produce, so one loop; offsets inside the batch are not looked at
+    (nor are they by Kafka).
     """
     highest, lowest = -1 << 63, 1 << 63
     keyless: list[int] = []
@@ -47,7 +59,7 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
             size = data[pos]
             pos += 1
             if size >= 0x80:
-                size, pos = _varint(data, pos - 1)
+                size, pos = _record_size(data, pos - 1)
             end = pos + ((size >> 1) ^ -(size & 1))
             delta = data[pos + 1]  # behind one byte of attributes
             pos += 2
@@ -102,6 +114,14 @@ def _skip_headers(data: bytes, pos: int) -> int:
     return pos
 
 
+def _record_size(data: bytes, pos: int) -> tuple[int, int]:
+    """The same as `_varint`, but where a record begins: too many bytes there are a fault that Kafka trips over (-1)."""
+    first = data[pos:pos + 5]
+    if len(first) == 5 and min(first) >= 0x80:
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes")
+    return _varint(data, pos)
+
+
 def _varint(data: bytes, pos: int) -> tuple[int, int]:
     """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position behind it."""
     value = shift = 0
@@ -145,13 +165,13 @@ def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 
 
 def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
-    """The records in `payload`: the bytes behind the header, already decompressed. Raises BatchRefused 87."""
+    """The records in `payload`: the bytes behind the header, already decompressed. Raises BatchRefused 87 and -1 as `survey`."""
     pos = 0
     append_time = header.attributes & LOG_APPEND_TIME
     try:
         for _ in range(header.record_count):
-            length, pos = _signed(payload, pos)
-            end = pos + length
+            length, pos = _record_size(payload, pos)
+            end = pos + ((length >> 1) ^ -(length & 1))
             timestamp, pos = _varlong(payload, pos + 1)
             timestamp = header.base_timestamp + ((timestamp >> 1) ^ -(timestamp & 1))
             delta, pos = _signed(payload, pos)

@@ -19,12 +19,16 @@ NO_PRODUCER_ID = -1
 NO_SEQUENCE = -1
 MAGIC = 2
 HEADER_SIZE = 61
+PRODUCER_ID_END = 51
+"""Kafka reads so much of every batch before it looks whether its header is whole."""
 CRC_OFFSET = 17
 CRC_START = 21  # the checksum covers everything from the attributes on: offsets and leader epoch can be stamped
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
+KNOWN_ATTRIBUTES = 0x7F
+"""All bits that have a meaning; the highest, 0x40, is the delete horizon of compaction (KIP-534)."""
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 
 _HEADER = Struct(">qiibIhiqqqhii")
@@ -132,17 +136,18 @@ def sole_batch(data: bytes, version: int) -> BatchHeader:
     """The one batch that a Produce request of `version` may carry for a partition.
 
     Bytes after it that make no whole batch are forgiven. Raises BatchRefused: 87 for none, several or an old format,
-    2 for lengths that cannot be, -1 for less than a header (which
-    Kafka trips over), 76 for zstd before v7.
+    2 for lengths that cannot be, 76 for zstd and -1 for an unknown compression before v7 (later ones are
+    looked at by `check_header`). A batch that ends within its header comes with the missing fields 0:
+    its `size` tells, and `PartitionLog.append` refuses it.
     """
     size = _next_size(data, 0)
     if size is None:
         raise invalid("no record batch")
     if data[16] != MAGIC:
         raise invalid(f"a batch of format {data[16]}, before 2")
-    if size < HEADER_SIZE:
-        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {size} bytes, less than its header")
-    header = parse_header(data)
+    header = parse_header(data if size >= HEADER_SIZE else data[:size].ljust(HEADER_SIZE, b"\0"))
+    if version < 7 and header.codec > ZSTD:
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")
     if version < 7 and header.codec == ZSTD:
         raise BatchRefused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd in Produce v{version}")
     if _next_size(data, size) is not None:
@@ -166,15 +171,15 @@ def _next_size(data: bytes, pos: int) -> int | None:
 
 
 def check_header(header: BatchHeader) -> None:
-    """Counts, deltas, control flag, sequence and compression number of a client's batch: 87 on any fault, -1 as Kafka for the last."""
+    """Compression number, counts, deltas, control flag and sequence of a client's batch: -1, as Kafka, for the first, else 87."""
+    if header.codec > ZSTD:
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")
     if header.last_offset_delta < 0 or header.record_count <= 0 or header.last_offset_delta + 1 != header.record_count:
         raise invalid(f"{header.record_count} records, last offset delta {header.last_offset_delta}")
     if header.attributes & CONTROL:
         raise invalid("a control batch from a client")
     if header.has_producer and header.base_sequence < 0:
         raise invalid(f"sequence {header.base_sequence} of producer {header.producer_id}")
-    if header.codec > ZSTD:
-        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")
 
 
 def stamp(base_offset: int, leader_epoch: int, header: BatchHeader) -> bytes:
@@ -186,8 +191,10 @@ def with_max_timestamp(header: BatchHeader, body: bytes, max_timestamp: int, *, 
     """The batch under another maximum timestamp and timestamp type, its checksum computed anew (KIP-32).
 
     `body` is the checksummed part. The base timestamp stays: readers take the maximum for all records of append time.
+    Attribute bits without a meaning are lost, as Kafka puts the attributes together anew.
     """
-    attributes = header.attributes | LOG_APPEND_TIME if append_time else header.attributes & ~LOG_APPEND_TIME
+    known = header.attributes & KNOWN_ATTRIBUTES
+    attributes = known | LOG_APPEND_TIME if append_time else known & ~LOG_APPEND_TIME
     body = b"".join((attributes.to_bytes(2, "big", signed=True), body[2:6], _TIMES.pack(header.base_timestamp, max_timestamp), body[22:]))
     return header._replace(attributes=attributes, max_timestamp=max_timestamp, crc=crc32c(body)), body
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import parse_header, seal
+from coordinator.cluster.records import crc32c, parse_header, seal
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.produce import PartitionProduceResponse, ProduceRequest, ProduceResponse
@@ -19,6 +19,9 @@ def desk() -> DataDesk:
 
 def patched(at: int, new: bytes) -> bytes:
     return BATCH[:at] + new + BATCH[at + len(new):]
+
+
+SHORT = patched(8, b"\0\0\0\x27")[:51]
 
 
 @pytest.mark.parametrize("version", range(3, 14))
@@ -47,12 +50,39 @@ def test_success_says_where(desk: DataDesk) -> None:
 
 @pytest.mark.parametrize(("kind", "records", "code"), [
     ("none", b"", 87), ("two", BATCH + BATCH, 87), ("short", BATCH[:-1], 87), ("null", None, 87), ("old format", patched(16, b"\1"), 87),
-    ("checksum", BATCH[:-1] + b"\1", 2), ("shorter than its header", patched(8, b"\0\0\0\x14"), -1),
+    ("checksum", BATCH[:-1] + b"\1", 2), ("shorter than its header", SHORT, 2),
+    ("too short to name its producer", patched(8, b"\0\0\0\x14")[:32], -1),
+    ("a stub before something else", patched(8, b"\0\0\0\x14"), 2),
 ])
 def test_bad_batches(desk: DataDesk, kind: str, records: bytes | None, code: int) -> None:
     """No message, no log start. Null records: a 4.3.1 broker never answers (KAFKA-BUG)."""
     assert desk.produce(records) == PartitionProduceResponse(error_code=code, base_offset=-1, log_start_offset=-1), kind
     assert desk.t.partitions[0].log.log_end_offset == 0
+
+
+@pytest.mark.parametrize(("version", "bad"), [
+    (12, patched(8, b"\0\0\0\x26")[:50]), (6, seal(parse_header(BATCH)._replace(attributes=7), BATCH[61:])),
+])
+def test_what_kafka_trips_over_before_the_logs_fails_the_whole_request(desk: DataDesk, version: int, bad: bytes) -> None:
+    """Every partition -1, the good and the unknown too. In a partition that there is not nobody looks at the batch."""
+    def ask(where: tuple[str, int]) -> list[tuple[int, int]]:
+        answer = desk.client_.ask(produce_request({("t", 0): BATCH, where: bad, ("t", 77): BATCH}), version)
+        assert isinstance(answer, ProduceResponse)
+        return sorted((partition.index, partition.error_code) for topic in answer.responses for partition in topic.partition_responses)
+
+    assert ask(("t", 1)) == [(0, -1), (1, -1), (77, -1)]
+    assert desk.t.partitions[0].log.log_end_offset == 0
+    assert ask(("nope", 1)) == [(0, 0), (1, 3), (77, 3)]
+
+
+def test_a_batch_that_ends_within_its_header_is_refused_by_the_log(desk: DataDesk) -> None:
+    """Its base offset is looked at before (87), so are acks (21) and the size allowed (10)."""
+    assert desk.produce(b"\0" * 7 + b"\5" + SHORT[8:]).error_code == 87
+    assert desk.produce(SHORT, acks=2).error_code == 21
+    desk.topic("small", max_message_bytes="50")
+    assert desk.produce(SHORT, topic="small").error_code == 10
+    checked = SHORT[:17] + crc32c(SHORT[21:]).to_bytes(4, "big") + SHORT[21:]
+    assert desk.produce(checked).error_code == 2
 
 
 def test_refusals_by_the_log_say_where_it_starts(desk: DataDesk) -> None:

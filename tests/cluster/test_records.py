@@ -71,7 +71,6 @@ def test_last_sequence_wraps() -> None:
     (patched(16, b"\xff"), ErrorCode.CORRUPT_MESSAGE),
     (patched(8, b"\0\0\0\3"), ErrorCode.CORRUPT_MESSAGE),
     (patched(8, b"\xff\xff\xff\xff"), ErrorCode.CORRUPT_MESSAGE),
-    (patched(8, b"\0\0\0\x14"), ErrorCode.UNKNOWN_SERVER_ERROR),
     (BATCH + bytes(16), ErrorCode.CORRUPT_MESSAGE),
 ])
 def test_not_exactly_one_batch(data: bytes, code: ErrorCode) -> None:
@@ -92,6 +91,28 @@ def test_zstd_needs_produce_v7() -> None:
     assert sole_batch(data, 7).codec == ZSTD
     with pytest.raises(BatchRefused) as refusal:
         sole_batch(data, 6)
+    assert refusal.value.error == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+
+
+def test_an_unknown_compression_is_seen_at_once_before_produce_v7() -> None:
+    data = seal(header(attributes=5), PAYLOAD)
+    assert sole_batch(data, 7).codec == 5
+    with pytest.raises(BatchRefused) as refusal:
+        sole_batch(data, 6)
+    assert refusal.value.error == ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+@pytest.mark.parametrize("size", [26, 51, 60])
+def test_a_batch_that_ends_within_its_header_is_one_batch(size: int) -> None:
+    """What is missing reads 0; several batches and zstd before v7 are refused first."""
+    short = patched(8, (size - 12).to_bytes(4, "big"))[:size]
+    found = sole_batch(short, 12)
+    assert (found.size, found.magic, found.record_count) == (size, 2, 0)
+    with pytest.raises(BatchRefused) as refusal:
+        sole_batch(short + BATCH, 12)
+    assert refusal.value.error == ErrorCode.INVALID_RECORD
+    with pytest.raises(BatchRefused) as refusal:
+        sole_batch(short[:22] + b"\4" + short[23:], 6)
     assert refusal.value.error == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
@@ -118,6 +139,7 @@ def test_transactional_flag_is_seen_before_anything_else() -> None:
     ({"producer_id": 5, "producer_epoch": 0}, ErrorCode.INVALID_RECORD),
     ({"attributes": 5}, ErrorCode.UNKNOWN_SERVER_ERROR),
     ({"attributes": 7}, ErrorCode.UNKNOWN_SERVER_ERROR),
+    ({"attributes": 0x25, "record_count": 0}, ErrorCode.UNKNOWN_SERVER_ERROR),
 ])
 def test_headers_that_lie(changes: dict[str, int], code: ErrorCode) -> None:
     with pytest.raises(BatchRefused) as refusal:
@@ -148,6 +170,17 @@ def test_append_time_changes_type_and_maximum_only() -> None:
     assert stamp(0, -1, again) + body == BATCH
 
 
+@pytest.mark.parametrize("append_time", [False, True])
+def test_attribute_bits_without_a_meaning_are_lost_with_the_maximum(append_time: bool) -> None:
+    """Kafka 4.3.1 puts the attributes together anew: compression, timestamp type, transaction, control, delete horizon."""
+    sent = header(attributes=-1 & ~0x38)
+    changed, body = with_max_timestamp(sent, seal(sent, PAYLOAD)[21:], 5_000, append_time=append_time)
+    assert changed.attributes == (0x4F if append_time else 0x47)
+    stored = stamp(0, 0, changed) + body
+    assert parse_header(stored).attributes == changed.attributes
+    assert parse_header(stored).crc == crc32c(stored[21:])
+
+
 def test_records_round_trip() -> None:
     records = [
         Record(0, 1_000, None, None), Record(1, 900, b"", b""), Record(2, 1 << 40, b"key", b"v" * 70_000, (("h", b"1"), ("", None))),
@@ -161,7 +194,7 @@ def test_records_round_trip() -> None:
 
 @pytest.mark.parametrize("payload", [
     PAYLOAD[:-1], PAYLOAD + b"\0", b"\0" + PAYLOAD, b"\1" + PAYLOAD[1:], bytes([PAYLOAD[0] + 2]) + PAYLOAD[1:],
-    PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:], b"\xff" * 12,
+    PAYLOAD[:4] + b"\x0a" + PAYLOAD[5:], b"\xff" * 4, b"\xff\xff\xff\xff\x0f" + PAYLOAD,
 ])
 def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
     with pytest.raises(BatchRefused) as refusal:
@@ -170,18 +203,27 @@ def test_records_that_do_not_fill_their_bytes(payload: bytes) -> None:
 
 
 def test_numbers_are_no_longer_than_they_may_be() -> None:
-    """Lengths take five bytes at most and timestamps ten, each with leading zeros if one likes."""
+    """Lengths take five bytes at most and timestamps ten, each with leading zeros if one likes.
+
+    Beyond that Kafka 4.3.1 trips over the size of a record (-1), and refuses what is inside of one (87).
+    """
     body = b"\0\0\0\1\2a\0"
     survey(b"\x0e" + body, 1)
     survey(b"\x8e\x80\x80\x80\x00" + body, 1)
-    with pytest.raises(BatchRefused):
-        survey(b"\x8e\x80\x80\x80\x80\x00" + body, 1)
+    for size in (b"\x8e\x80\x80\x80\x80\x00", b"\xff" * 5):
+        with pytest.raises(BatchRefused) as refusal:
+            survey(size + body, 1)
+        assert refusal.value.error == ErrorCode.UNKNOWN_SERVER_ERROR
+        with pytest.raises(BatchRefused) as refusal:
+            list(read_records(header(record_count=1), size + body))
+        assert refusal.value.error == ErrorCode.UNKNOWN_SERVER_ERROR
     long = b"\x81" + b"\x80" * 8
     assert survey(b"\x20\0" + long + b"\0" + body[2:], 1).max_timestamp_delta == -1
     with pytest.raises(BatchRefused):
         survey(b"\x22\0" + long + b"\x80\0" + body[2:], 1)
-    with pytest.raises(BatchRefused):
+    with pytest.raises(BatchRefused) as refusal:
         survey(b"\x18\0\0" + b"\x80" * 5 + b"\0" + body[3:], 1)
+    assert refusal.value.error == ErrorCode.INVALID_RECORD
 
 
 def test_timestamps_wrap() -> None:

@@ -1,9 +1,10 @@
 """Produce (key 0), v3-13 (0-2 are advertised and close the connection): record batches into logs.
 
-Owns the order of refusals as Kafka has it: transactions (53) and unreadable batches (2) refuse the whole request; then each
-partition by itself: unknown topic (100, 3), not one batch of format 2 (87, 2, 76), acks (21), internal topic (17), leader
-(6), replicas (19), and what `PartitionLog.append` refuses. A partition named twice is appended once, with what came last,
-and a refusal of either wins. acks=0 has no answer: an error closes the connection. Fetches that wait are woken at the end.
+Owns the order of refusals as Kafka has it: transactions (53), unreadable batches (2), and batches too short to name their
+producer or, before v7, of an unknown compression (-1) refuse the whole request; then each partition by itself: unknown
+topic (100, 3), not one batch of format 2 (87, 2, 76), acks (21), internal topic (17), leader (6), replicas (19), and what
+`PartitionLog.append` refuses. A partition named twice is appended once, with what came last, and a refusal of either wins.
+acks=0 has no answer: an error closes the connection. Fetches that wait are woken at the end.
 Null records: Kafka 4.3.1 never answers (KAFKA-BUG); here 87.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...cluster.append_checks import LogConfig
-from ...cluster.records import BatchHeader, BatchRefused, is_transactional, sole_batch
+from ...cluster.records import PRODUCER_ID_END, BatchHeader, BatchRefused, is_transactional, sole_batch
 from ...errors import ErrorCode
 from ...wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -26,6 +27,8 @@ from ...wire.messages.produce import (
 from ..core import CLOSE, NO_RESPONSE, Special
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...cluster import Partition, Topic
     from ...wire.messages.produce import PartitionProduceData
     from ..core import Broker, Call
@@ -55,20 +58,21 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
     request = call.message
     assert isinstance(request, ProduceRequest)
     answers: dict[Key, PartitionProduceResponse] = {}
+    batches: dict[Key, Batch] = {}
     try:
         _refuse_transactions(request)
+        for topic in request.topic_data:
+            name = _name(topic.topic_id, topic.name, call.version)
+            for data in topic.partition_data:
+                found = _find(broker, call.version, name, data, answers)
+                if found is not None:
+                    batches[name, data.index] = found
+        _refuse_stubs(batches.values())
     except BatchRefused as refusal:
         for topic in request.topic_data:
             for data in topic.partition_data:
                 answers[_name(topic.topic_id, topic.name, call.version), data.index] = _refused(data.index, refusal)
         return _respond(broker, call, request.acks, answers)
-    batches: dict[Key, Batch] = {}
-    for topic in request.topic_data:
-        name = _name(topic.topic_id, topic.name, call.version)
-        for data in topic.partition_data:
-            found = _find(broker, call.version, name, data, answers)
-            if found is not None:
-                batches[name, data.index] = found
     appended: dict[Key, PartitionProduceResponse] = {}
     for key, batch in batches.items():
         appended[key] = _append(broker, call, request.acks, batch)
@@ -90,10 +94,17 @@ def _refuse_transactions(request: ProduceRequest) -> None:
                 raise BatchRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch")
 
 
+def _refuse_stubs(batches: Iterable[Batch]) -> None:
+    """Kafka looks for the producer of every batch first, and trips over one that ends before it (-1)."""
+    for batch in batches:
+        if batch.header.size < PRODUCER_ID_END:
+            raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {batch.header.size} bytes, less than its header")
+
+
 def _find(
     broker: Broker, version: int, name: str | bytes, data: PartitionProduceData, answers: dict[Key, PartitionProduceResponse],
 ) -> Batch | None:
-    """The partition and its one batch; None if refused, and then the refusal is in `answers`."""
+    """The partition and its one batch; None if refused, and then the refusal is in `answers`. Raises BatchRefused -1 for the request."""
     cluster = broker.cluster
     topic = cluster.topics_by_id.get(name) if isinstance(name, bytes) else cluster.topics.get(name)
     if topic is None or not 0 <= data.index < len(topic.partitions):
@@ -104,6 +115,8 @@ def _find(
         records = data.records or b""
         return Batch(topic.partitions[data.index], topic, records, sole_batch(records, version))
     except BatchRefused as refusal:
+        if refusal.error == ErrorCode.UNKNOWN_SERVER_ERROR:
+            raise  # Kafka trips over the whole request
         answers[name, data.index] = _error(data.index, refusal.error)
         return None
 
