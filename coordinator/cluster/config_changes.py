@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ..errors import ErrorCode
+from ..java_hash import in_hash_order, java_hash
 from . import client_metrics, group_configs, topic_configs
 from .config_defs import ConfigDef, ConfigException, ConfigType
 from .configs import BrokerConfigs, broker_defs
@@ -76,7 +77,7 @@ def check_form(changes: Iterable[Change]) -> None:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     nulls = [change.name for change in listed if change.value is None and change.operation != Operation.DELETE]
     if nulls:
-        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {','.join(nulls)}")
+        raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}")
 
 
 def alter_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
@@ -162,8 +163,11 @@ def _keep(kept: dict[str, dict[str, str]], name: str, values: dict[str, str]) ->
 
 
 def _apply_as_controller(own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]) -> dict[str, str]:
+    """The values after all changes, looked at as a Java HashMap of their names gives them: it decides which fault is told."""
     values = dict(own)
-    for name, operation, value in changes:
+    by_name = {change.name: change for change in changes}
+    for name in in_hash_order(by_name, java_hash):
+        _, operation, value = by_name[name]
         if operation not in tuple(Operation):
             raise ConfigRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
         if operation in (Operation.APPEND, Operation.SUBTRACT) and not _is_list(defs.get(name)):
@@ -200,8 +204,8 @@ def _apply(values: dict[str, str], operation: Operation, name: str, value: str |
     if operation is Operation.SET:
         values[name] = value
         return
-    items = _items(values[name] if name in values else defs[name].default)
-    asked = _items(value)
+    items = [item for item in _split(values[name] if name in values else defs[name].default or "") if item]
+    asked = _split(value)
     if operation is Operation.APPEND:
         items += [item for item in asked if item not in items]
     else:
@@ -209,8 +213,9 @@ def _apply(values: dict[str, str], operation: Operation, name: str, value: str |
     values[name] = ",".join(items)
 
 
-def _items(text: str | None) -> list[str]:
-    return [item.strip() for item in text.split(",")] if text else []
+def _split(text: str) -> list[str]:
+    """As Java's String.split: spaces count, empty items at the end do not, unless the whole text is empty."""
+    return text.rstrip(",").split(",") if text.strip(",") or not text else []
 
 
 def _base(name: str) -> str:

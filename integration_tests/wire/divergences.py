@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 DIVERGENCES: Final[dict[str, str]] = {
-    "configs.which_of_two_faults_is_told": "Kafka looks at changes in Java's hash order, and at empty list values before the topic",
     "kafka_faults.a_subscription_that_lies_about_its_length": "Kafka never answers and the group hangs; we take it as unreadable",
     "kafka_faults.null_records": "Kafka never answers; we refuse",
     "kafka_faults.one_protocol_twice": "Kafka never answers and the group hangs; we count it once",

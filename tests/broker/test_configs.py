@@ -145,6 +145,32 @@ class TestTopics:
             assert change(admin, TOPIC, "t", ("cleanup.policy", operation, value)) == OK
             assert policy() == after
 
+    @pytest.mark.parametrize(("before", "operation", "value", "after"), [
+        ("delete", APPEND, " compact", "delete,compact"), ("delete", APPEND, "compact,", "delete,compact"),
+        ("delete", APPEND, ",", "delete"), ("delete", SUBTRACT, "", "delete"), ("", APPEND, "", ""), ("", SUBTRACT, "", ""),
+        ("delete,compact", SUBTRACT, " delete", "delete,compact"), ("delete,compact", SUBTRACT, "delete,", "compact"),
+        ("delete, compact", SUBTRACT, "compact", "delete,compact"), ("delete, compact", APPEND, "delete", "delete,compact"),
+        ("delete", APPEND, "", None), ("delete", APPEND, ",compact", None),
+    ])  # fmt: skip
+    def test_lists_are_split_as_java_splits(self, before: str, operation: int, value: str, after: str | None) -> None:
+        """Spaces count, empty items at the end do not. Nothing at all is one empty item, which Kafka 4.3.1 refuses to append."""
+        admin = Admin("t")
+        assert change(admin, TOPIC, "t", ("cleanup.policy", SET, before)) == OK
+        refused = (40, "Configuration 'cleanup.policy' values must not be empty.")
+        assert change(admin, TOPIC, "t", ("cleanup.policy", operation, value)) == (OK if after is not None else refused)
+        assert entry(admin, TOPIC, "t", "cleanup.policy")[0] == (before if after is None else after)
+
+    @pytest.mark.parametrize("kind", [TOPIC, METRICS, GROUP])
+    def test_of_two_faults_the_first_in_javas_order_is_told(self, kind: int) -> None:
+        """The changes of a resource are a Java HashMap (HM-1 to HM-3): the order of the request counts within a bucket only."""
+        admin = Admin("t")
+        one, other = ("flush.messages", APPEND, "1"), ("max.compaction.lag.ms", SUBTRACT, "1")
+        told = (40, "Can't SUBTRACT to key max.compaction.lag.ms because its type is not LIST.")
+        assert change(admin, kind, "t", one, other) == change(admin, kind, "t", other, one) == told
+        one, other = ("segment.ms", APPEND, "1"), ("retention.ms", SUBTRACT, "1")
+        assert change(admin, kind, "t", one, other) == (40, "Can't APPEND to key segment.ms because its type is not LIST.")
+        assert change(admin, kind, "t", other, one) == (40, "Can't SUBTRACT to key retention.ms because its type is not LIST.")
+
     def test_alter_replaces_everything(self) -> None:
         admin = Admin("t")
         assert replace(admin, TOPIC, "t", retention_ms="9", segment_ms="100") == OK
@@ -175,6 +201,9 @@ class TestTopics:
         ("t", [("compression.type", SET, "x"), ("segment.bytes", SET, " x ")], 40,
          "Invalid value  x  for configuration segment.bytes: Not a number of type INT"),
         ("t", [("retention.ms", SET, None)], 42, "Null value not supported for : retention.ms"),
+        ("t", [("retention.ms", SET, None), ("nope", APPEND, "1"), ("cleanup.policy", SUBTRACT, None)], 42,
+         "Null value not supported for : retention.ms, cleanup.policy"),
+        ("nope", [("cleanup.policy", APPEND, "")], 40, "Configuration 'cleanup.policy' values must not be empty."),
         ("t", [("retention.ms", SET, "x")], 40, "Invalid value x for configuration retention.ms: Not a number of type LONG"),
         ("t", [("segment.ms", SET, "1"), ("segment.ms", DELETE, None)], 42, "Error due to duplicate config keys"),
         ("t", [("cleanup.policy", APPEND, "bogus")], 40,
@@ -204,6 +233,15 @@ class TestBrokers:
         admin = Admin()
         assert change(admin, BROKER, "1", ("log.cleanup.policy", APPEND, "compact")) == OK
         assert entry(admin, BROKER, "1", "log.cleanup.policy")[0] == "delete,compact"
+        assert change(admin, BROKER, "1", ("log.cleanup.policy", APPEND, ",")) == OK
+        refused = (42, "Configuration 'log.cleanup.policy' values must not be empty.")
+        assert change(admin, BROKER, "1", ("log.cleanup.policy", APPEND, "")) == refused
+
+    def test_a_brokers_changes_are_looked_at_as_asked(self) -> None:
+        one, other = ("message.max.bytes", APPEND, "1"), ("num.io.threads", SUBTRACT, "1")
+        admin = Admin()
+        assert change(admin, BROKER, "1", one, other) == (40, "Config value append is not allowed for config key: message.max.bytes")
+        assert change(admin, BROKER, "1", other, one) == (40, "Config value subtract is not allowed for config key: num.io.threads")
 
     def test_names_kafka_does_not_know_are_kept_and_hidden(self) -> None:
         admin = Admin()
