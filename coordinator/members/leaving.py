@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.schema import Response
 from . import offsets, rebalancing
 from .effects import Closed
@@ -12,6 +13,8 @@ from .states import UNJOINED
 
 CLOSED = "the consumer closes"
 UNSUBSCRIBED = "the consumer unsubscribes from everything"
+_WAITED_FOR = (LeaveGroupRequest, OffsetCommitRequest)
+"""The answer to a parked JoinGroup or SyncGroup of one who leaves may never come (SYNC-7)."""
 
 
 class Closing:
@@ -70,7 +73,7 @@ def close(m: Membership, closing: Closing, now: int) -> None:
         leaves = m.config.leave_group_on_close if closing.leave is None else closing.leave
         if leaves:
             leave_group(m, CLOSED, now, static_too=closing.leave is True)
-    if now >= closing.deadline or not any(sent.node is not None for sent in m.in_flight.values()):
+    if now >= closing.deadline or not any(isinstance(sent.message, _WAITED_FOR) for sent in m.in_flight.values()):
         closing.ended = True
         m.in_flight.clear()
         m.state = UNJOINED

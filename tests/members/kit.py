@@ -128,6 +128,9 @@ class Host:
         config = {"group_id": "g", "client_id": "c", "enable_auto_commit": False, "assignors": ("range",), **config}
         self.member = Member(MemberConfig(**config), self.listener, now=now)
         self.polling = True
+        self.pause_ms = 0
+        """How long the application does not poll after a fault."""
+        self.paused_until = now
         self.faults: list[MemberFault] = []
         self.todo: list[Send] = []
         """Requests not answered yet."""
@@ -146,11 +149,12 @@ class Host:
             self.member.poll(self.now)
         except MemberFault as fault:
             self.faults.append(fault)
+            self.paused_until = self.now + self.pause_ms
         self.gather()
 
     def turn(self) -> None:
         """After an input."""
-        if self.polling:
+        if self.polling and self.now >= self.paused_until:
             self.poll()
         self.gather()
 
@@ -177,6 +181,8 @@ class Host:
     def deadline(self) -> int | None:
         """When the driver has to come back."""
         due = [self.member.next_deadline(), self.member.next_poll() if self.polling else None]
+        if self.now < self.paused_until:
+            due[1] = self.paused_until
         return min((at for at in due if at is not None), default=None)
 
     def advance(self, ms: int) -> None:
@@ -225,6 +231,7 @@ class Solo(Host):
 
     def answer(self, response: Response) -> None:
         """Answer the request that this response is for, and let the application poll."""
+        self.gather()
         key = response.api_key
         send = next((send for send in self.todo if send.message.api_key == key), None)
         assert send is not None, f"nobody waits for {type(response).__name__}"
@@ -325,6 +332,7 @@ class Crowd:
         """A new member on its way in."""
         host = Host(topics, now=self.now, client_id=name, **config)
         self.hosts[name] = host
+        host.pause_ms = 100
         host.turn()
         self.settle()
         return host

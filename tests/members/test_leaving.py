@@ -156,3 +156,13 @@ def test_closing_twice_is_closing_once() -> None:
     s.member.close(s.now)
     s.gather()
     assert sum(type(send.message) is LeaveGroupRequest for send in s.todo) == 1
+
+
+def test_a_parked_sync_does_not_hold_up_the_end() -> None:
+    """SYNC-7: whoever leaves gets no answer to it."""
+    s = Solo()
+    s.start()
+    s.joined(1, leader="x")
+    s.member.close(s.now)
+    s.answer(LeaveGroupResponse())
+    assert s.closed is not None

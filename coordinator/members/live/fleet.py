@@ -51,7 +51,7 @@ class Fleet:
         self._numbers: Counter[str] = Counter()
         self._unsettled: set[Peer] = set()
         self._gates: dict[str, Gate] = {}
-        self._waiting: list[tuple[Collection[Peer], asyncio.Future[None]]] = []
+        self._waiting: list[tuple[frozenset[Peer], asyncio.Future[None]]] = []
         self.on_change: Callable[[Peer], None] | None = None
         """Called after anything that happened to a peer: for onlookers."""
 
@@ -93,7 +93,7 @@ class Fleet:
 
         Raises PeerError if one of them ends, FleetError if the time is over: both say what was seen.
         """
-        watched = list(self.peers if peers is None else peers)
+        watched = frozenset(self.peers if peers is None else peers)
         done: asyncio.Future[None] = self.loop.create_future()
         entry = (watched, done)
         self._waiting.append(entry)
@@ -156,23 +156,21 @@ class Fleet:
         """Something happened to a peer: is anybody waiting for that?"""
         if self.on_change is not None:
             self.on_change(peer)
-        if peer.settled:
+        if peer.settled or peer.ended:
             self._unsettled.discard(peer)
         else:
             self._unsettled.add(peer)
-        if self._waiting and (peer.ended or not self._unsettled or len(self._waiting[0][0]) < len(self.peers)):
-            for entry in list(self._waiting):
+        for entry in list(self._waiting):
+            if peer.ended or self._unsettled.isdisjoint(entry[0]):
                 self._look(entry)
 
     def gone(self, peer: Peer) -> None:
         """A peer has ended."""
         self.peers.pop(peer, None)
-        self._unsettled.discard(peer)
         self._deadlines.cancel(peer)
         self.changed(peer)
-        self._unsettled.discard(peer)
 
-    def _look(self, entry: tuple[Collection[Peer], asyncio.Future[None]]) -> None:
+    def _look(self, entry: tuple[frozenset[Peer], asyncio.Future[None]]) -> None:
         watched, done = entry
         if done.done():
             return
