@@ -1,0 +1,122 @@
+"""`coordinator peers` as its users run it."""
+
+from __future__ import annotations
+
+import io
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from assignors import TopicPartition
+from coordinator.cli import main
+from coordinator.cli.peers_view import Table, partitions_text
+from coordinator.emulator import Emulator
+from coordinator.members import MemberConfig
+from coordinator.members.live import Fleet
+
+PEERS = [sys.executable, "-m", "coordinator", "peers"]
+
+
+@pytest.fixture
+def kafka() -> Iterator[Emulator]:
+    with Emulator({"orders": 6, "orders-eu": 2}) as kafka:
+        yield kafka
+
+
+def command(kafka: Emulator, *options: str) -> list[str]:
+    return [*PEERS, "--bootstrap", kafka.bootstrap_servers, "--group", "g", *options]
+
+
+def start(kafka: Emulator, *options: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(command(kafka, *options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(kafka: Emulator, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(kafka, *options), capture_output=True, text=True, check=False, timeout=60)
+
+
+def until(process: subprocess.Popen[str], pattern: str) -> str:
+    """Read lines up to one that matches."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if re.search(pattern, line):
+            return line
+    raise AssertionError(f"ended without {pattern!r}: {process.communicate()}")
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_members_come_show_what_they_own_and_leave_on_a_signal(kafka: Emulator, stop: signal.Signals) -> None:
+    process = start(kafka, "--topics", "orders", "-n", "3", "--assignor", "cooperative-sticky")
+    assert "3 members here with 6 partitions" in until(process, "generation")
+    assert re.fullmatch(r"  peer-1: orders \d[,-]\d\n", until(process, "peer-1"))
+    until(process, "peer-3")
+    assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 3
+    process.send_signal(stop)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "leaving: 3 members\ngone\n", "")
+    assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 0
+
+
+def test_static_members_by_pattern_stay_in_the_group(kafka: Emulator) -> None:
+    """CLI-14: static members send no LeaveGroup."""
+    options = ["--pattern", "orders.*", "-n", "2", "--static", "--client-id", "p", "--seed", "1", "--for", "0.5", "--racks", "a,b"]
+    done = run(kafka, *options)
+    assert done.returncode == 0 and "with 8 partitions" in done.stdout and done.stderr == ""
+    assert kafka.run(lambda: sorted(kafka.coordinator.groups["g"].static_members)) == ["p-1", "p-2"]
+
+
+def test_a_member_that_fails_is_told_and_the_status_says_so(kafka: Emulator) -> None:
+    options = ["--topics", "orders", "--assignor", "tests.members.kit:Eager"]
+    done = run(kafka, *options)
+    assert done.returncode == 1
+    assert "peer-1: assignor 'mine' broke the rule 'assigns'" in done.stderr
+
+
+OK = ["--bootstrap", "h:1", "--group", "g", "--topics", "t"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--bootstrap", "nowhere", "--group", "g", "--topics", "t"], "--bootstrap: 'nowhere' is no address of a broker: give host:port"),
+        (["--bootstrap", "h:1", "--group", "g"], "give either --topics orders,payments or --pattern"),
+        ([*OK, "--pattern", "x"], "give either"),
+        (["--bootstrap", "h:1", "--group", "g", "--topics", "a,,b"], "--topics 'a,,b': names with commas"),
+        (["--bootstrap", "h:1", "--group", "g", "--topics", "a,a"], "twice"),
+        (["--bootstrap", "h:1", "--group", "g", "--pattern", "("], "--pattern '(':"),
+        ([*OK, "-n", "0"], "-n 0: at least 1 member"),
+        ([*OK, "--for", "-1"], "--for -1"),
+        ([*OK, "--assignor", "nope"], "--assignor: partition.assignment.strategy: nope"),
+        ([*OK, "--static", "--client-id", "a/b"], "--static: group.instance.id"),
+        ([*OK, "--config", "session.timeout.ms"], "write NAME=VALUE"),
+        ([*OK, "--config", "session.timeout=1"], "session.timeout.ms is"),
+        ([*OK, "--config", "group.id=x"], "there is --group for this"),
+        (["--bootstrap", "h:1", "--group", "", "--topics", "t"], "--group: group.id is missing"),
+    ],
+)
+def test_wrong_options_say_what_would_be_right(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["peers", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_partitions_read_as_runs() -> None:
+    owned = [TopicPartition(topic, n) for topic, n in (("b", 1), ("a", 3), ("a", 0), ("a", 1), ("a", 2), ("a", 7))]
+    assert partitions_text(owned) == "a 0-3,7; b 1"
+    assert partitions_text([]) == "-"
+
+
+async def test_on_a_terminal_a_table_is_drawn_over() -> None:
+    out = io.StringIO()
+    async with Emulator({"orders": 4}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
+        view = Table(fleet, "g", out)
+        peers = [fleet.peer(MemberConfig(group_id="g", client_id=f"c{i}", assignors=("range",)), topics=["orders"]) for i in range(2)]
+        view.start(peers)
+        await fleet.stable()
+        view.draw()
+        view.draw()
+        text = out.getvalue()
+    assert "\x1b[3F" in text and "orders 0-1" in text and text.count("* c") >= 1
