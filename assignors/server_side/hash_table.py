@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import groupby
 from typing import Final, Generic, TypeVar
 
+from assignors.java_order import copy_capacity
 from assignors.server_side.tree_bin import TreeBin
 
 K = TypeVar("K", bound=Hashable)
@@ -23,6 +24,7 @@ DEFAULT_CAPACITY: Final = 16
 _DEEP_BUCKET: Final = 9
 _SHALLOW_BUCKET: Final = 6
 _MIN_TREE_CAPACITY: Final = 64
+_LEAST_COPIED: Final = 11  # the most keys that fit into 16 buckets in every release
 _UINT32: Final = 0xFFFFFFFF
 
 
@@ -63,9 +65,9 @@ class HashTable(Generic[K]):
 
     @classmethod
     def copy_of(cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None) -> HashTable[K]:
-        """`new HashSet(collection)`, the collection iterating as `keys` and claiming `size` (HM-4)."""
+        """`new HashSet(collection)` in the Java release that is meant; the collection iterates as `keys` and claims `size` (HM-4)."""
         keys = list(keys)
-        table = cls(hash_code, max((len(keys) if size is None else size) * 4 // 3 + 1, DEFAULT_CAPACITY))
+        table = cls(hash_code, copy_capacity(max(len(keys) if size is None else size, _LEAST_COPIED)))
         for key in keys:
             table.put(key)
         return table

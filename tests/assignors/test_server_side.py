@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from assignors import AssignorError
+from assignors import AssignorError, java_order
 from assignors.server_side import DEFAULT_ASSIGNORS, GroupSpec, Member, RangeAssignor, ServerAssignor, UniformAssignor
 from tests.assignors import server_cases
+from tests.assignors.client_java import mean_the_same_java
 from tests.java_jars import NoJavaError, java_program
 
 T1 = bytes(15) + b"\x01"
@@ -91,10 +92,12 @@ def test_a_target_beyond_the_end_of_its_topic_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("name", server_cases.ASSIGNORS)
-def test_same_answers_as_java(name: str) -> None:
+def test_same_answers_as_java(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """SRV-1..SRV-5: 2,000 cases, among them those that Java refuses; order counts."""
+    monkeypatch.setattr(java_order, "java_release", java_order.java_release)
     try:
         with java_program("ServerAssignors") as java:
+            mean_the_same_java(java)
             assert not next(server_cases.differences(java, name, 0, range(2000 // server_cases.STEPS)), None)
     except NoJavaError as missing:
         pytest.skip(str(missing))

@@ -41,7 +41,11 @@ public final class ServerAssignors {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String answer;
             try {
-                answer = line.startsWith("table ") ? table(line.split(" ")) : answer(new StringTokenizer(line, " "));
+                answer = switch (line.split(" ", 2)[0]) {
+                    case "release" -> String.valueOf(Runtime.version().feature());
+                    case "table" -> table(line.split(" "));
+                    default -> answer(new StringTokenizer(line, " "));
+                };
             } catch (Exception e) {
                 answer = "! " + e.getClass().getSimpleName();
             }
