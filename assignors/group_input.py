@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 
+from assignors.java_order import DEFAULT_CAPACITY, sorted_strings, table_order, through_tables
 from assignors.java_order import sort_key as java_sort_key
-from assignors.java_order import sorted_strings, table_order
 from assignors.model import Subscription, TopicPartition
 
 _MANY = 10_000
@@ -67,3 +67,8 @@ def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> li
     key = java_sort_key(static.values())
     by_instance = sorted(static, key=static.__getitem__ if key is None else lambda member: key(static[member]))
     return by_instance + sorted_strings(member for member in order if member not in static)
+
+
+def answer_order(order: Sequence[str]) -> list[str]:
+    """The members as the answer iterates: from the leader's map (`order`) into the assignor's, and from that into the last one."""
+    return through_tables(order, DEFAULT_CAPACITY, DEFAULT_CAPACITY)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 _UINT32 = 0xFFFFFFFF
-_DEFAULT_CAPACITY = 16
+DEFAULT_CAPACITY = 16
 _DEEP_BUCKET = 9
 _MIN_TREE_CAPACITY = 64
 _EXACT_COPIES = 19
@@ -42,7 +42,7 @@ def spread(code: int) -> int:
     return code ^ (code >> 16)
 
 
-def capacity_of(size: int, initial: int = _DEFAULT_CAPACITY) -> int:
+def capacity_of(size: int, initial: int = DEFAULT_CAPACITY) -> int:
     """How many buckets a table has after it held `size` keys: it doubles when more than three quarters are used (HM-2)."""
     capacity = initial
     while size * 4 > capacity * 3:
@@ -60,7 +60,7 @@ def copy_capacity(size: int) -> int:
     return map_capacity(size * 4 // 3 + 1 if java_release < _EXACT_COPIES else -(-size * 4 // 3))
 
 
-def table_order(keys: Sequence[str], initial: int = _DEFAULT_CAPACITY) -> list[str]:
+def table_order(keys: Sequence[str], initial: int = DEFAULT_CAPACITY) -> list[str]:
     """Distinct strings, given in the order they are put, as a HashMap iterates them that had `initial` buckets (HM-3)."""
     capacity = capacity_of(len(keys), initial)
     buckets = [spread(string_hash(key)) & (capacity - 1) for key in keys]
@@ -74,11 +74,34 @@ def table_order(keys: Sequence[str], initial: int = _DEFAULT_CAPACITY) -> list[s
     return [keys[i] for i in sorted(range(len(keys)), key=buckets.__getitem__)]
 
 
+def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
+    """The keys put into one table after another, each as the one before iterates. Only deep buckets make that differ from one table."""
+    order = list(keys)
+    for initial in initials or (DEFAULT_CAPACITY,):
+        order = table_order(order, initial)
+    return order
+
+
+def is_deep(keys: Sequence[str]) -> bool:
+    """Are there so many keys of like hash that only `HashTable` knows their order?"""
+    capacity = capacity_of(len(keys))
+    return _has_deep_bucket(keys, [spread(string_hash(key)) & (capacity - 1) for key in keys], DEFAULT_CAPACITY, capacity)
+
+
 def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]:
     """Distinct strings as a default HashMap iterates them that was filled by computeIfAbsent, in the order of their first calls.
 
     That method inserts at the head of a bucket, and grows the table at the beginning of the next call, whatever that is for.
     """
+    if is_deep(keys):
+        from assignors.server_side.hash_table import HashTable  # slow, and hardly ever needed
+
+        table: HashTable[str] = HashTable(string_hash)
+        for key in keys:
+            table.compute(key)
+        if size_before_last_call == len(keys):
+            table.compute(keys[-1])
+        return list(table)
     capacity = capacity_of(size_before_last_call)
     latest_first = keys[::-1]
     return sorted(latest_first, key=lambda key: spread(string_hash(key)) & (capacity - 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assignors.group_input import member_rank, partition_objects, topics_in_map_order
+from assignors.group_input import answer_order, member_rank, partition_objects, topics_in_map_order
 from assignors.java_order import sorted_strings, table_order
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
 from assignors.racks import differ, racks_of
@@ -40,7 +40,7 @@ class RangeAssignor(Assignor):
         else:
             for topic, count in topics.items():
                 _assign_runs(partition_objects(topic, count), subscribers[topic], lists)
-        return {member: Assignment(tuple(taken)) for member, taken in lists.items()}
+        return {member: Assignment(tuple(lists[member])) for member in answer_order(order)}
 
 
 def _assign_runs(partitions: list[TopicPartition], subscribers: list[str], lists: Lists) -> None:

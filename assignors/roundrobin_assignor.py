@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from assignors.errors import AssignorError
-from assignors.group_input import existing_topics, member_rank, partition_objects, undisturbed
+from assignors.group_input import answer_order, existing_topics, member_rank, partition_objects, undisturbed
 from assignors.java_order import sorted_strings, table_order
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription, TopicPartition
 
@@ -42,7 +42,7 @@ def _assign(partitions: Mapping[str, int], members: Mapping[str, Subscription]) 
             lists[member] = everything[i :: len(ring)]
     else:
         _deal(topics, members, ring, lists)
-    return {member: Assignment(tuple(taken)) for member, taken in lists.items()}
+    return {member: Assignment(tuple(lists[member])) for member in answer_order(order)}
 
 
 def _deal(topics: Mapping[str, int], members: Mapping[str, Subscription], ring: list[str], lists: dict[str, list[TopicPartition]]) -> None:

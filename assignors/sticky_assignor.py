@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assignors.group_input import undisturbed
-from assignors.java_order import computed_order, copy_capacity, table_order
+from assignors.java_order import DEFAULT_CAPACITY, computed_order, copy_capacity, through_tables
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription
 from assignors.sticky.claims import Claims, Memory, all_equal, settle_claims
 from assignors.sticky.equal import assign_equal
@@ -61,8 +61,8 @@ def _plan(numbers: Numbers, claims: Claims, racks: RackView) -> _Plan:
         lists, order = assign_general(numbers, claims, racks)
         return _Plan(lists, None, order)
     lists, transferring = assign_equal(numbers, claims, racks)
-    walk = [numbers.ids[member] for member in numbers.walk]
-    return _Plan(lists, transferring, table_order(table_order(walk, copy_capacity(len(walk)))))
+    tables = DEFAULT_CAPACITY, copy_capacity(len(numbers.ids)), DEFAULT_CAPACITY
+    return _Plan(lists, transferring, through_tables(numbers.current_order, *tables))
 
 
 class StickyAssignor(_Sticky):

@@ -26,7 +26,7 @@ def assign_equal(numbers: Numbers, claims: Claims, racks: RackView) -> EqualPlan
     if not numbers.ids:
         raise AssignorError("STK-7: a sticky assignor needs at least one member; Java divides by their number")
     deal = _Deal(numbers, racks)
-    for member in numbers.walk:
+    for member in numbers.current_walk:
         deal.keep(member, claims)
     kept = [len(taken) for taken in deal.lists]
     left = deal.unassigned()

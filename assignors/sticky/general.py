@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from heapq import heapify, heapreplace
 
 from assignors.errors import AssignorError
-from assignors.java_order import table_order
+from assignors.java_order import is_deep, map_capacity, string_hash, table_order
 from assignors.sticky.claims import Claims
 from assignors.sticky.movements import Movements
 from assignors.sticky.numbers import Numbers
@@ -98,10 +98,36 @@ class _General:
         if not self.revocation_required:
             self._reassign([(t, xs) for t, xs in unassigned if shared[t]])
         everything = [(t, list(range(numbers.bases[t], numbers.bases[t + 1]))) for t in self.topic_order if shared[t]]
-        if self._reassign(everything) and not initializing and self._score(self.lists) >= self._score(before):
+        reverted = self._reassign(everything) and not initializing and self._score(self.lists) >= self._score(before)
+        if reverted:
             self.lists[:] = before
-        order = [member for member in numbers.walk if member in self.scope] + [m for m in numbers.walk if m not in self.scope]
-        return table_order([numbers.ids[member] for member in order])
+        return self._order(reverted=reverted)
+
+    def _order(self, *, reverted: bool) -> list[str]:
+        """Members as the answer iterates: those set aside left the map and came back to it last; a revert fills it anew."""
+        ids = self.numbers.ids
+        inside = [ids[member] for member in self.numbers.current_walk if member in self.scope]
+        aside = [ids[member] for member in self.numbers.walk if member not in self.scope]
+        if not is_deep(self.numbers.current_order):
+            return table_order(inside + aside)
+        from assignors.server_side.hash_table import HashTable  # slow, and hardly ever needed
+
+        table: HashTable[str] = HashTable(string_hash)
+        walk = [ids[member] for member in self.numbers.walk]
+        for member in walk:
+            table.put(member)
+        aside = [member for member in table_order(walk, map_capacity(len(ids))) if member in set(aside)]
+        for member in aside:
+            table.discard(member)
+        if reverted:
+            inside = table_order(list(table))
+            for member in inside:
+                table.discard(member)
+            for member in inside:
+                table.put(member)
+        for member in table_order(aside):
+            table.put(member)
+        return table_order(list(table))
 
     def _unassigned(self) -> Runs:
         """All that nobody keeps, in order. Java gets stuck at a partition that does not exist, and takes what follows for free (STK-29)."""

@@ -25,6 +25,9 @@ class Numbers:
         index = {member: i for i, member in enumerate(self.ids)}
         self.walk = [index[member] for member in walk]
         """Members in the order of the HashMap that the leader makes (HM-6)."""
+        self.current_order = table_order(walk)
+        """Member ids as the map of what each holds iterates, which is filled from the leader's map."""
+        self.current_walk = [index[member] for member in self.current_order]
         self.subscriptions = [members[member] for member in self.ids]
         existing = existing_topics(partitions, map(self.subscriptions.__getitem__, self.walk))
         self.topics = sorted_strings(existing)

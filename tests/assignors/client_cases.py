@@ -17,6 +17,7 @@ LIFE_STEPS = 20
 NAMES = ("orders", "t1", "t2", "t3", "Aa", "BB", "C#", "topic-21", "a.b", "zz", "\ue000x", "\U0001f600", "é")
 INSTANCES = ("i1", "i2", "\ue000", "\U0001f601")
 NOISE = (b"", b"\0", b"\0\0\0\1\0\2t1\0\0\0\1\0\0\0\0\0\0", b"\x7f\xff\xff\xff" * 3)
+ALIKE = ["".join("AaBB"[2 * (i >> bit & 1) :][:2] for bit in range(5)) for i in range(32)]
 RACKS = ("a", "b", "c", "", None)
 
 
@@ -38,8 +39,10 @@ class Case:
 
 
 def make_case(assignor: str, seed: int, number: int) -> Case:
-    """The case of this number; one in fifty is a life."""
+    """The case of this number; one in fifty is a life, one in fifty is about members set aside."""
     random = Random(f"{assignor}/{seed}/{number}")
+    if number % 50 == 24:
+        return Case(assignor, (_set_aside(random),))
     if number % 50 == 49:
         return Case(assignor, tuple(_life(assignor, random)))
     return Case(assignor, (_step(assignor, random),))
@@ -68,6 +71,25 @@ def _step(assignor: str, random: Random) -> Step:
             rack=random.choice(RACKS) if with_racks else None,
         )
     return Step(partitions, members, _racks(random, partitions) if with_racks and random.random() < 0.9 else None)
+
+
+def _set_aside(random: Random) -> Step:
+    """Members with a topic of their own, who claim more of it than there is, beside a topic that several share (STK-19, STK-25)."""
+    partitions = {"own": random.randint(1, 3), "shared": random.randint(1, 8), "also": random.randint(1, 4)}
+    members: dict[str, Subscription] = {}
+    for i in range(random.randint(2, 5)):
+        topics = ("own", "shared") if i == 0 else random.choice((("shared",), ("shared", "also"), ("also",)))
+        claims = [TopicPartition("own", p) for p in random.sample(range(12), random.randint(0, 8))] if i == 0 else []
+        chance = 0.6 if i else 0.1
+        claims += [TopicPartition(topics[-1], p) for p in range(partitions[topics[-1]]) if random.random() < chance]
+        by_topic: dict[str, list[int]] = {}
+        for topic, partition in claims:
+            by_topic.setdefault(topic, []).append(partition)
+        generation = random.choice((3, 3, 3, 2))
+        rack = random.choice(RACKS) if random.random() < 0.2 else None
+        data = encode_sticky(by_topic, generation)
+        members[f"c{random.randrange(9)}{i}"] = Subscription(topics, data, tuple(claims), generation, None, rack)
+    return Step(partitions, members, _racks(random, partitions) if random.random() < 0.3 else None)
 
 
 class _Deal:
@@ -113,6 +135,8 @@ def _wanted(random: Random, topics: dict[str, int]) -> tuple[str, ...]:
 
 
 def _ids(random: Random, many: int) -> list[str]:
+    if random.random() < 0.04:  # all of one hash: deep buckets
+        return random.sample(ALIKE, min(many, len(ALIKE)))
     shape = random.choice(("c{}", "consumer-{}", "client-{}-{:08x}", "{:016x}", "m{:05}", "\U0001f600{}", "\ue000{}"))
     numbered = "c" not in shape
     ids = dict.fromkeys(shape.format(i if numbered else random.randrange(30), random.getrandbits(32)) for i in range(many))
