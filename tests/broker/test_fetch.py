@@ -73,6 +73,12 @@ def test_negative_limits(desk: DataDesk) -> None:
     assert partitions_of(desk.fetch(fetch_request(wanted(), max_bytes=-1))) == [refused(0, -1, log_asked=True)]
 
 
+def test_what_kafka_trips_over_matters_only_where_something_is_read(desk: DataDesk) -> None:
+    """A negative limit at the end of a log, an isolation level that does not exist beside unknown partitions alone."""
+    assert sizes(desk.fetch(fetch_request(wanted(0, 6), max_bytes=-1))) == [(0, 0, 0)]
+    assert sizes(desk.fetch(fetch_request(wanted(9), isolation=5))) == [(9, 3, 0)]
+
+
 @pytest.mark.parametrize("offset", [7, -1])
 def test_offset_out_of_range(desk: DataDesk, offset: int) -> None:
     """Answered at once, also when other partitions have nothing."""

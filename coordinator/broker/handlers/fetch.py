@@ -37,12 +37,12 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
     """Answer a fetch, or park it."""
     request = call.message
     assert isinstance(request, FetchRequest)
-    if request.isolation_level not in (0, READ_COMMITTED):
-        return _stumble(request)
     fetch = broker.fetch_sessions.open(request, call.version, call.now)
     if isinstance(fetch, ErrorCode):
         return FetchResponse(error_code=fetch)
     operation = Operation(broker, call, request, fetch)
+    if operation.partitions and request.isolation_level not in (0, READ_COMMITTED):
+        return _stumble(request)
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)
@@ -50,7 +50,7 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
 
 
 def _stumble(request: FetchRequest) -> FetchResponse:
-    """An isolation level that does not exist: -1 everywhere, as Kafka answers."""
+    """An isolation level that does not exist: -1 everywhere, as Kafka answers if there is any partition to read."""
     code = ErrorCode.UNKNOWN_SERVER_ERROR
     return FetchResponse(error_code=code, responses=[
         FetchableTopicResponse(
@@ -165,8 +165,6 @@ class Operation:
     def _read(self, key: Key, found: Partition, wanted: FetchPartition, max_bytes: int, *, whole: bool) -> PartitionData:
         error = self._fault(key, found, wanted)
         limit = min(wanted.partition_max_bytes, max_bytes)
-        if not error and limit < 0:
-            error = ErrorCode.UNKNOWN_SERVER_ERROR
         log = found.log
         diverging = None
         if not error and wanted.last_fetched_epoch >= 0:
@@ -177,6 +175,8 @@ class Operation:
                 diverging = EpochEndOffset(epoch=end.epoch, end_offset=end.end_offset)
         if not error and diverging is None and not log.log_start_offset <= wanted.fetch_offset <= log.log_end_offset:
             error = ErrorCode.OFFSET_OUT_OF_RANGE
+        if not error and diverging is None and limit < 0 and wanted.fetch_offset < log.log_end_offset:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka trips over it, where there is something to read
         if error:
             data = _refused(wanted.partition, error, None)
             if self._call.version >= LEADER_TAGS_SINCE and error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
