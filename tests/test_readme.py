@@ -1,7 +1,8 @@
 """README.md is true: its Python runs as written, its commands do what it says.
 
-Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator serve` in the background on a
-free port until the block ends, every other `coordinator` command to its end. Anything else fails the test: tag it `text`.
+Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator serve` and `peers` in the
+background until the block ends, the server on a free port; every other `coordinator` command to its end. Anything else fails the
+test: tag it `text`.
 """
 
 from __future__ import annotations
@@ -44,9 +45,8 @@ def run_python(arguments: list[str], root: Path, folder: Path) -> None:
 
 
 @contextmanager
-def serving(arguments: list[str], root: Path, folder: Path) -> Iterator[None]:
-    """A server process, from its first answer on its port until Ctrl-C, which it must take well."""
-    port = int(arguments[arguments.index("--listen") + 1].rpartition(":")[2])
+def until_interrupted(arguments: list[str], sign: str, root: Path, folder: Path) -> Iterator[None]:
+    """A process that runs until Ctrl-C, which it must take well; it is up once a line of its output has `sign` in it."""
     command = [sys.executable, "-m", "coordinator", *arguments]
     with subprocess.Popen(
         command, cwd=folder, env=environment(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -54,9 +54,10 @@ def serving(arguments: list[str], root: Path, folder: Path) -> Iterator[None]:
         try:
             assert server.stdout is not None
             for line in server.stdout:
-                if str(port) in line:
+                if sign in line:
                     break
-            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
+            else:
+                pytest.fail(f"{arguments}: ended without a line with {sign}")
             yield
             server.send_signal(signal.SIGINT)
             server.communicate(timeout=PATIENCE_S)
@@ -72,7 +73,9 @@ def run_line(line: str, root: Path, folder: Path, running: ExitStack) -> None:
             assert re.search(rf"^{target}:", (root / "Makefile").read_text(), re.MULTILINE), f"no target {target}"
             subprocess.run(["make", "--dry-run", target], cwd=root, check=True, capture_output=True, timeout=PATIENCE_S)
         case "coordinator", ["serve", *_] as arguments:
-            running.enter_context(serving(arguments, root, folder))
+            running.enter_context(until_interrupted(arguments, "ready:", root, folder))
+        case "coordinator", ["peers", *_] as arguments:
+            running.enter_context(until_interrupted(arguments, "members here", root, folder))
         case "coordinator", arguments:
             run_python(["-m", "coordinator", *arguments], root, folder)
         case _:
