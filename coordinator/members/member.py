@@ -32,6 +32,7 @@ from .config import MemberConfig, MemberConfigError
 from .effects import Disconnect, Effect, Node, Position, RebalanceListener, SilentListener
 from .leaving import Closing
 from .membership import InFlight, Membership
+from .requests import Unsupported
 from .states import STABLE, Generation, MemberState
 from .subscription import Partitions, in_order
 
@@ -251,6 +252,22 @@ class Member:
         if sent is not None and sent.node is not None and sent.node == self._m.coordinator:
             discovery.forget(self._m, "a request got no answer", disconnected=True)
         self._answer(number, None, now)
+
+    def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
+        """The request was never sent: the broker's versions cannot carry it (VER-18). `poll` raises that, a commit ends with it."""
+        m = self._m
+        sent = m.in_flight.pop(number, None)
+        if sent is None:
+            return
+        if sent.commit is not None:
+            offsets.end(m, sent.commit, fault)
+        elif isinstance(sent.message, OffsetFetchRequest):
+            m.offsets_in_flight, m.offsets_fault = False, fault
+        elif isinstance(sent.message, HeartbeatRequest):
+            m.pulse.in_flight, m.beat_fault = False, fault
+        elif m.join is not None and isinstance(sent.message, JoinGroupRequest | SyncGroupRequest):
+            m.join.fail(fault)
+        self._go_on(now)
 
     def disconnected(self, now: int) -> None:
         """The connection to the coordinator is gone, and with it all answers that were to come on it."""

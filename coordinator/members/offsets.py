@@ -51,7 +51,7 @@ def commit(m: Membership, offsets: Offsets, expires_at: int | None, now: int, *,
     begun = Commit(m.number, dict(offsets), expires_at, now, is_own=is_own)
     m.commits[begun.number] = begun
     if not offsets:
-        _end(m, begun, None)
+        end(m, begun, None)
     push(m, now)
     return begun
 
@@ -60,9 +60,9 @@ def push(m: Membership, now: int) -> None:
     """Send the commits that wait for the coordinator or for their next try; end those whose time is up."""
     for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
         if waiting.expires_at is not None and now >= waiting.expires_at:
-            _end(m, waiting, MemberFault("the commit did not get through in time", ErrorCode.REQUEST_TIMED_OUT, retriable=True))
+            end(m, waiting, MemberFault("the commit did not get through in time", ErrorCode.REQUEST_TIMED_OUT, retriable=True))
         elif m.fatal_find is not None:
-            _end(m, waiting, m.fatal_find)
+            end(m, waiting, m.fatal_find)
         elif m.coordinator is None:
             discovery.look_up(m, now)
         elif now >= waiting.again_at:
@@ -72,7 +72,7 @@ def push(m: Membership, now: int) -> None:
 def _send(m: Membership, commit: Commit, now: int) -> None:
     fault = _refuse_locally(m)
     if fault is not None:
-        _end(m, commit, fault)
+        end(m, commit, fault)
         return
     by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
     for (topic, number), position in commit.offsets.items():
@@ -100,7 +100,8 @@ def _refuse_locally(m: Membership) -> MemberFault | None:
     return CommitFailed("this member is no part of the group")
 
 
-def _end(m: Membership, commit: Commit, fault: MemberFault | None) -> None:
+def end(m: Membership, commit: Commit, fault: MemberFault | None) -> None:
+    """A commit is through, or has failed."""
     m.commits.pop(commit.number, None)
     if commit is m.prepare_commit:
         m.prepare_commit = None
@@ -126,7 +127,7 @@ def on_commit(m: Membership, sent: InFlight, response: Response | None, now: int
         if commit.is_own:
             m.next_auto_commit_at = now + m.config.retry_backoff_ms
     m.commit_backoff.reset()
-    _end(m, commit, fault)
+    end(m, commit, fault)
 
 
 def _commit_fault(m: Membership, sent: InFlight, response: OffsetCommitResponse) -> MemberFault | None:
@@ -195,7 +196,7 @@ def commit_before_rebalance(m: Membership, now: int) -> bool:
         if now < m.join_prepare_expires_at:
             push(m, now)
         else:
-            _end(m, m.prepare_commit, None)  # no longer waited for
+            end(m, m.prepare_commit, None)  # no longer waited for
         return m.prepare_commit is None
     if m.prepare_committed:
         return True

@@ -7,6 +7,7 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.members import Generation, MemberState
 from coordinator.members.faults import FencedInstance, GroupAuthorizationFailed, GroupFull
+from coordinator.members.requests import Unsupported
 from coordinator.members.states import MOVES, NO_GENERATION
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -329,3 +330,18 @@ def test_no_join_without_a_subscription() -> None:
     s = Solo(())
     s.turn()
     assert s.todo == [] and s.questions == [] and s.deadline() is None
+
+
+def test_what_the_brokers_versions_cannot_carry_is_raised() -> None:
+    """VER-18: the driver could not send it."""
+    for kind in (JoinGroupRequest, SyncGroupRequest):
+        s = Solo()
+        s.start()
+        if kind is SyncGroupRequest:
+            s.joined(1, leader="x")
+        send = s.waiting(kind)
+        assert send is not None
+        fault = Unsupported("too old")
+        s.member.unsupported(send.number, fault, s.now)
+        s.poll()
+        assert s.faults == [fault]

@@ -14,11 +14,11 @@ from coordinator.emulator import Emulator
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Answer
 from coordinator.members import MemberConfig
-from coordinator.members.faults import AssignorFault, FencedInstance
+from coordinator.members.faults import AssignorFault, FencedInstance, ListenerFault
 from coordinator.members.live import Fleet, FleetError, Peer, PeerError
 from coordinator.members.live.bootstrap import AddressError, parse_addresses
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from tests.members.kit import Eager
+from tests.members.kit import Eager, Listener
 
 TIMEOUT_S = 20.0
 
@@ -215,3 +215,20 @@ async def test_a_peer_needs_topics_or_a_pattern() -> None:
     async with Emulator() as kafka, Fleet(kafka.bootstrap_servers) as fleet:
         with pytest.raises(FleetError, match="either"):
             fleet.peer(config())
+
+
+async def test_a_peer_that_keeps_going_tells_the_application_and_polls_on() -> None:
+    """The listener raises once: kept as the fault, and the peer settles all the same."""
+    listener = Listener()
+    listener.fail = "assigned"
+    async with Emulator({"orders": 2}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
+        peer = fleet.peer(config(), topics=["orders"], listener=listener, keep_going=True)
+        while not listener.calls:
+            await asyncio.sleep(0.01)
+        listener.fail = None
+        await settled(fleet)
+        assert isinstance(peer.fault, ListenerFault) and not peer.ended and len(peer.owned) == 2
+        assert listener.calls[0] == ("assigned", "orders-0 orders-1")
+        peer.subscribe(["other"])
+        peer.rebalance()
+        assert "consumer-g-1" in repr(peer)

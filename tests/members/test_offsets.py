@@ -15,7 +15,8 @@ from coordinator.members.faults import (
     Refused,
     TopicAuthorizationFailed,
 )
-from coordinator.wire.messages.heartbeat import HeartbeatResponse
+from coordinator.members.requests import Unsupported
+from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -354,3 +355,22 @@ def test_only_owned_partitions_have_positions() -> None:
     s = assigned()
     with pytest.raises(KeyError):
         s.member.seek(tp("orders-3"), 1)
+
+
+def test_what_the_brokers_versions_cannot_carry() -> None:
+    """VER-18: a commit ends with it, a fetch or a heartbeat is raised."""
+    s = committing(retry=True)
+    fault = Unsupported("too old")
+    send = s.waiting(OffsetCommitRequest)
+    assert send is not None
+    s.member.unsupported(send.number, fault, s.now)
+    assert fault_of(s) is fault
+    for kind in (OffsetFetchRequest, HeartbeatRequest):
+        s = assigned()
+        s.advance(3_000)
+        send = s.waiting(kind)
+        assert send is not None
+        s.member.unsupported(send.number, fault, s.now)
+        s.member.unsupported(send.number, fault, s.now)
+        s.poll()
+        assert s.faults == [fault]

@@ -273,8 +273,9 @@ class Peer:
         if self.ended:
             return
         if isinstance(answer, Unsupported):
-            self._on_fault(answer, self._fleet.now())
-            self.turn(self._fleet.now())
+            now = self._fleet.now()
+            self.member.unsupported(number, answer, now)
+            self.turn(now)
         else:
             self._on_answer(number, answer)
 
