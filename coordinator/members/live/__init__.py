@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from .fleet import Fleet, FleetError
 from .handle import PeerHandle
-from .peer import Callback, Peer, PeerError
+from .peer import Peer, PeerError
+from .recorder import Callback
 
 __all__ = ["Callback", "Fleet", "FleetError", "Peer", "PeerError", "PeerHandle"]

@@ -18,7 +18,8 @@ from ..effects import Position
 from ..faults import MemberFault
 from ..states import MemberState
 from .fleet import DEFAULT_TIMEOUT_S, Fleet
-from .peer import Callback, Peer, PeerError
+from .peer import Peer, PeerError
+from .recorder import Callback
 
 T = TypeVar("T")
 

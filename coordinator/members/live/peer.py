@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from assignors import TopicPartition
 
@@ -24,6 +24,7 @@ from ..member import Member
 from ..requests import Unsupported
 from ..states import MemberState
 from .gate import Gate
+from .recorder import Callback, Recorder
 from .wire import Wire
 
 if TYPE_CHECKING:
@@ -40,29 +41,17 @@ class PeerError(Exception):
     """What was asked of a peer cannot be, or did not come about: what was seen instead."""
 
 
-class Callback(NamedTuple):
-    """One callback of the application's listener. `kind`: revoked, assigned or lost; `at_ms`: since the fleet's zero."""
-
-    kind: str
-    partitions: tuple[TopicPartition, ...]
-    generation: int
-    at_ms: int
-
-
 class Peer:
     """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
 
     def __init__(self, fleet: Fleet, config: MemberConfig, listener: RebalanceListener | None, gate: Gate, *, keep_going: bool) -> None:
         self._fleet = fleet
-        self._listener = listener
-        self.member = Member(config, self, chance=fleet.random.random, now=fleet.now())
-        self.callbacks: list[Callback] = []
+        self._recorder = Recorder(self, listener)
+        self.member = Member(config, self._recorder, chance=fleet.random.random, now=fleet.now())
         self.fault: MemberFault | None = None
         """The last one that `poll` raised, or that came on the way out."""
         self.polling = True
         self.ended = False
-        self.changes = 0
-        """Counts generations and assignments: what an onlooker would redraw for."""
         self._keep_going = keep_going
         self._gate = gate
         gate.enter(self)
@@ -98,6 +87,16 @@ class Peer:
     def owned(self) -> tuple[TopicPartition, ...]:
         """Its partitions, by topic and number."""
         return self.member.owned
+
+    @property
+    def callbacks(self) -> list[Callback]:
+        """What the application's listener was called with, in order."""
+        return self._recorder.callbacks
+
+    @property
+    def now_ms(self) -> int:
+        """The fleet's time."""
+        return self._fleet.now()
 
     @property
     def settled(self) -> bool:
@@ -327,30 +326,6 @@ class Peer:
         if self._end is not None and not self._end.done():
             self._end.set_result(None)
         self._fleet.gone(self)
-
-    # -- the application's callbacks, recorded and passed on
-
-    def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """See RebalanceListener."""
-        self._record("revoked", partitions)
-        if self._listener is not None:
-            self._listener.on_partitions_revoked(partitions)
-
-    def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """See RebalanceListener."""
-        self._record("assigned", partitions)
-        if self._listener is not None:
-            self._listener.on_partitions_assigned(partitions)
-
-    def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """See RebalanceListener."""
-        self._record("lost", partitions)
-        if self._listener is not None:
-            self._listener.on_partitions_lost(partitions)
-
-    def _record(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
-        self.changes += 1
-        self.callbacks.append(Callback(kind, partitions, self.generation, self._fleet.now()))
 
 
 def _is_last_join(message: Request) -> bool:
