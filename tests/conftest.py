@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("machines are noisy")
 
 
 @pytest.fixture(scope="session")

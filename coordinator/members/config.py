@@ -131,6 +131,6 @@ def _read(name: str, kind: str, value: object) -> object:
             raise MemberConfigError(f"{name} {text!r}: true or false")
         return text.lower() == "true"
     if kind == _LIST:
-        parts = text.split(",") if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [text]
+        parts = text.split(",") if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
         return tuple(part for part in (part.strip() if isinstance(part, str) else part for part in parts) if part)
     return None if value is None else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assignors.range_assignor import RangeAssignor
 from coordinator.members import MemberConfig, MemberConfigError
 
 
@@ -25,6 +26,8 @@ def test_settings_come_by_kafkas_names() -> None:
     assert (config.session_timeout_ms, config.enable_auto_commit, config.assignors) == (6_000, False, ("sticky", "range"))
     assert MemberConfig.from_properties(["group.id=g", "client.rack = r1"]).rack == "r1"
     assert MemberConfig.from_properties({"group.id": "g", "partition.assignment.strategy": ["sticky"]}).assignors == ("sticky",)
+    made = MemberConfig.from_properties({"group.id": "g", "partition.assignment.strategy": RangeAssignor}).make_assignors()
+    assert [assignor.name for assignor in made] == ["range"]
 
 
 @pytest.mark.parametrize(
