@@ -325,10 +325,8 @@ class GroupCoordinator:
         ledger = Ledger()
         for at_ms, group_id, event in events:
             ledger.fold(at_ms, group_id, event)
-        for index in range(config.offsets_topic_partitions):
-            coordinator._stored[index] = Ledger()
         for group_id, entry in ledger.entries.items():
-            coordinator._stored[coordinator._partition_of(group_id)].entries[group_id] = entry
+            coordinator._stored.setdefault(coordinator._partition_of(group_id), Ledger()).entries[group_id] = entry
         coordinator.finish_load(now)
         return coordinator
 
