@@ -1,0 +1,61 @@
+"""Docker images of this project: `python -m tools.images emulator | base | kafka`.
+
+Each is made from a context prepared outside, so that no build needs the network; one that is there and has the same sources is kept.
+Status 0 with the image's name as the last line, 2 with one line about what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tools.docker_build import ImageError
+
+EMULATOR_TAG = "kafka-group-coordinator:latest"
+BASE_TAG = "kafka-group-coordinator-base:latest"
+KAFKA_TAG = "local/kafka:4.3.1"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Build what is asked for; the exit status."""
+    args = _parser().parse_args(argv)
+    try:
+        _build(args)
+    except ImageError as error:
+        print(f"{args.image}: {error}", file=sys.stderr)
+        return 2
+    print(args.tag)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tools.images", description=__doc__.partition("\n\n")[2], allow_abbrev=False)
+    images = parser.add_subparsers(dest="image", required=True, metavar="IMAGE")
+    emulator = images.add_parser("emulator", help="the emulator's own image", allow_abbrev=False)
+    emulator.add_argument("--base", metavar="IMAGE", help="a Python image to stand on (default: python:3.13-slim; else the local base)")
+    base = images.add_parser("base", help="a small Python of Debian's packages, where no image can be pulled", allow_abbrev=False)
+    kafka = images.add_parser("kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False)
+    for image, tag in ((emulator, EMULATOR_TAG), (base, BASE_TAG), (kafka, KAFKA_TAG)):
+        image.add_argument("--tag", default=tag, help=f"the image's name (default {tag})")
+    return parser
+
+
+def _build(args: argparse.Namespace) -> None:
+    """Only what is asked for is imported."""
+    if args.image == "kafka":
+        from tools.kafka_image import build_kafka
+
+        build_kafka(args.tag)
+    elif args.image == "base":
+        from tools.emulator_image import build_base
+
+        build_base(args.tag)
+    else:
+        from tools.emulator_image import build_emulator
+
+        build_emulator(args.tag, args.base)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
