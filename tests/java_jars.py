@@ -1,56 +1,33 @@
-"""Kafka's own classes, to be asked by tests and benchmarks: the jars, and a Java program of tests/java/ as a process.
+"""Kafka's own classes, to be asked by tests and benchmarks: a Java program of tests/java/ as a process.
 
-Owns where the jars are (tests/java/target, which git ignores) and what is said when Java is missing. KAFKA_JARS names a folder
-that has them already. Refuses to know what is asked.
+Owns the compiled programs (tests/java/target, which git ignores). The jars are those of tools/kafka_jars.py. Refuses to know what
+is asked.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
+from tools import kafka_jars
+from tools.kafka_jars import NoJavaError
+
+__all__ = ["JavaProgram", "NoJavaError", "class_path", "java_program"]
+
 SOURCES = Path(__file__).parent / "java"
 TARGET = SOURCES / "target"
 
 
-class NoJavaError(Exception):
-    """Java, Maven or the jars cannot be had; the text says what is missing."""
-
-
 def class_path(program: str) -> str:
     """The folder of a compiled program and the jars; fetched and compiled when need be. Raises NoJavaError."""
-    if not shutil.which("javac") or not shutil.which("java"):
-        raise NoJavaError("no Java (a JDK >= 17 with java and javac) on this machine")
-    jars = Path(os.environ.get("KAFKA_JARS") or TARGET / "jars")
-    if not any(jars.glob("kafka-clients-*.jar")):
-        _fetch(jars)
+    kafka_jars.java()
+    kafka_jars.javac()
+    jars = kafka_jars.jars()
     return f"{_compiled(SOURCES / f'{program}.java', jars)}{os.pathsep}{jars}/*"
-
-
-def _fetch(jars: Path) -> None:
-    maven = shutil.which("mvn")
-    if not maven:
-        raise NoJavaError(f"no jars in {jars}, and no Maven (mvn) to fetch them")
-    making = TARGET / f"jars-making-{os.getpid()}"
-    command = [maven, "-q", "-B", "-f", str(SOURCES / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={making}"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode:
-        shutil.rmtree(making, ignore_errors=True)
-        raise NoJavaError(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}")
-    _put(making, jars)
-
-
-def _put(made: Path, place: Path) -> None:
-    """Several test processes may make the same at once: one rename wins."""
-    try:
-        made.rename(place)
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def _compiled(source: Path, jars: Path) -> Path:
@@ -63,7 +40,7 @@ def _compiled(source: Path, jars: Path) -> Path:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             raise NoJavaError(f"javac: {done.stderr.strip().splitlines()[:3]}")
-        _put(making, classes)
+        kafka_jars.put(making, classes)
     return classes
 
 

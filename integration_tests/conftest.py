@@ -1,0 +1,55 @@
+"""Fixtures: where the emulator and the real broker listen, what a run says of the real half, and broker logs on failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
+
+REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
+_KAFKA: list[KafkaTarget] = []
+_SAID: list[str] = []
+_KINDS = {"container": "Kafka 4.3.1 in containers", "java": "Kafka 4.3.1 as plain Java processes, since no container could be run"}
+
+
+@pytest.fixture(scope="session")
+def emulator() -> Iterator[EmulatorTarget]:
+    """This emulator: `emulator.address(profile)`."""
+    target = EmulatorTarget()
+    yield target
+    target.close()
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[KafkaTarget]:
+    """A real Kafka 4.3.1: `kafka.address(profile)`. Skips, or fails if REQUIRE_REAL_BROKER is set, when none can be had."""
+    try:
+        target = KafkaTarget()
+    except NoBroker as reason:
+        if REQUIRED:
+            pytest.fail(f"REQUIRE_REAL_BROKER is set: {reason}", pytrace=False)
+        _SAID.append(f"none ({reason})")
+        pytest.skip(f"no real broker: {reason}")
+    _KAFKA.append(target)
+    _SAID.append(_KINDS[target.kind])
+    yield target
+    _KAFKA.remove(target)
+    target.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line what judged the emulator in this run."""
+    for said in _SAID:
+        terminalreporter.write_line(f"real broker: {said}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failing test shows the ends of the real brokers' logs."""
+    report = yield
+    if report.failed and "kafka" in getattr(item, "fixturenames", ()):
+        report.sections.extend(("Kafka's logs", target.logs()) for target in _KAFKA)
+    return report

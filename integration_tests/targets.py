@@ -1,0 +1,178 @@
+"""The two targets of every integration test: this emulator, and a real Apache Kafka 4.3.1; one broker for each profile.
+
+The emulator is embedded. The real broker runs in containers (`RealKafka`); where none can run, as plain Java processes; where there
+is no Java either, not at all. REAL_BROKER=container|java|none overrules what is found. REQUIRE_REAL_BROKER=1 makes anything
+but containers a failure. Owns which broker is where, and its end. Refuses to know what is asked of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Lock
+from typing import Final, Protocol
+
+from coordinator import Emulator
+from integration_tests.java_broker import JavaBroker
+from integration_tests.wire.registry import PROFILES
+from tools import kafka_jars
+
+LOCAL_IMAGE: Final = "local/kafka:4.3.1"
+KINDS: Final = ("auto", "container", "java", "none")
+
+
+class NoBroker(Exception):
+    """No real broker can be had; the text says why and what to do."""
+
+
+class Target(Protocol):
+    """Where brokers of each profile listen."""
+
+    def address(self, profile: str) -> str:
+        """`host:port` of the profile's broker; it is started if need be."""
+
+    def logs(self) -> str:
+        """The ends of the brokers' logs."""
+
+
+class EmulatorTarget:
+    """An embedded emulator for each profile, each on a thread of its own, started when first asked for."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Emulator] = {}
+        self._stack = ExitStack()
+        self._lock = Lock()
+
+    def address(self, profile: str) -> str:
+        """`host:port` of the profile's emulator."""
+        with self._lock:
+            if profile not in self._running:
+                self._running[profile] = self._stack.enter_context(Emulator(config=PROFILES[profile]))
+            return self._running[profile].bootstrap_servers
+
+    def logs(self) -> str:
+        """The emulator writes none."""
+        return ""
+
+    def close(self) -> None:
+        """Stop all of them."""
+        self._stack.close()
+
+
+class RealBroker(Protocol):
+    """A broker that is running, or on its way."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port`."""
+
+    def logs(self) -> str:
+        """What it wrote."""
+
+    def stop(self) -> object:
+        """End it, and leave nothing over."""
+
+
+class KafkaTarget:
+    """A real broker for each profile. All profiles' brokers are started together, when the first is asked for.
+
+    Raises NoBroker when none can be had.
+    """
+
+    def __init__(self) -> None:
+        self.kind = real_broker_kind()
+        self._starting: dict[str, Future[RealBroker]] = {}
+        self._brokers: dict[str, RealBroker] = {}
+        self._lock = Lock()
+
+    def address(self, profile: str) -> str:
+        """`host:port` of the profile's broker, once it is ready."""
+        with self._lock:
+            if not self._starting:
+                pool = ThreadPoolExecutor(len(PROFILES), thread_name_prefix="start-kafka")
+                self._starting = {name: pool.submit(self._start, name, config) for name, config in PROFILES.items()}
+                pool.shutdown(wait=False)
+        return self._starting[profile].result().bootstrap_servers
+
+    def logs(self) -> str:
+        """The ends of all brokers' logs, each under its profile's name."""
+        return "\n".join(f"--- {name}\n{broker.logs()[-4_000:]}" for name, broker in sorted(self._brokers.items()))
+
+    def close(self) -> None:
+        """Stop all of them."""
+        for future in self._starting.values():
+            if future.exception() is None:
+                future.result().stop()
+
+    def _start(self, profile: str, config: Mapping[str, str]) -> RealBroker:
+        broker = self._brokers[profile] = new_broker(self.kind, config)
+        return broker
+
+
+def new_broker(kind: str, config: Mapping[str, object]) -> RealBroker:
+    """Start a real broker, in a container or as a Java process, and wait until it is ready."""
+    if kind == "java":
+        return JavaBroker(config).start()
+    from coordinator.testing.containers import RealKafka
+
+    return RealKafka(config=config, image=real_broker_image()).start()
+
+
+def real_broker_kind() -> str:
+    """`container` or `java`. Raises NoBroker, with the reason, when there is neither."""
+    wanted = os.environ.get("REAL_BROKER", "auto")
+    if wanted not in KINDS:
+        raise NoBroker(f"REAL_BROKER={wanted}: give one of {', '.join(KINDS)}")
+    if wanted == "none":
+        raise NoBroker("REAL_BROKER=none")
+    no_docker = ""
+    if wanted in ("auto", "container"):
+        no_docker = why_no_docker()
+        if not no_docker:
+            return "container"
+        if wanted == "container":
+            raise NoBroker(no_docker)
+    try:
+        kafka_jars.java()
+        kafka_jars.jars()
+    except kafka_jars.NoJavaError as error:
+        raise NoBroker(f"{no_docker or 'REAL_BROKER=java'}; as a plain Java process neither: {error}") from None
+    return "java"
+
+
+def why_no_docker() -> str:
+    """Empty when a Docker daemon answers; else the reason in a line."""
+    try:
+        import docker
+        from docker.errors import DockerException
+    except ImportError:
+        return "the Python package `docker` is not installed (extra: testcontainers)"
+    try:
+        client = docker.from_env(timeout=10)
+        client.ping()
+        client.close()
+    except (DockerException, OSError) as error:
+        return f"no Docker daemon answers ({str(error).splitlines()[0][:120]})"
+    return ""
+
+
+def real_broker_image() -> str | None:
+    """KAFKA_IMAGE if it is set; else the locally built image if it is there and the published one is not; None: the default."""
+    if os.environ.get("KAFKA_IMAGE"):
+        return os.environ["KAFKA_IMAGE"]
+    import docker
+    from docker.errors import ImageNotFound
+
+    client = docker.from_env()
+    try:
+        for image in ("apache/kafka:4.3.1", LOCAL_IMAGE):
+            try:
+                client.images.get(image)
+            except ImageNotFound:
+                continue
+            return image
+    finally:
+        client.close()
+    return None

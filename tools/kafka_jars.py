@@ -1,0 +1,73 @@
+"""Kafka's own jars, fetched once by Maven: the broker, its tools, its clients.
+
+Owns where they are (docker/kafka/target/libs, which git ignores) and what is said when they cannot be had. KAFKA_JARS names a
+folder that has them already. Several processes may ask at once: one rename wins.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+POM = Path(__file__).resolve().parent.parent / "docker" / "kafka" / "pom.xml"
+LIBS = POM.parent / "target" / "libs"
+PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+
+
+class NoJavaError(Exception):
+    """Java, Maven or the jars cannot be had; the text says what is missing."""
+
+
+def jars() -> Path:
+    """The folder of the jars; they are fetched when need be. Raises NoJavaError."""
+    given = os.environ.get("KAFKA_JARS")
+    if given and not any(Path(given).glob("kafka-clients-*.jar")):
+        raise NoJavaError(f"KAFKA_JARS={given}: there is no kafka-clients-*.jar in that folder")
+    if given:
+        return Path(given)
+    if not LIBS.exists():
+        _fetch()
+    return LIBS
+
+
+def class_path() -> str:
+    """All jars, sorted: archives of loaded classes are bound to the exact class path. Raises NoJavaError."""
+    return os.pathsep.join(sorted(str(jar) for jar in jars().glob("*.jar")))
+
+
+def java() -> str:
+    """The `java` command. Raises NoJavaError."""
+    return _command("java", "no Java (a JDK >= 17) on this machine")
+
+
+def javac() -> str:
+    """The `javac` command. Raises NoJavaError."""
+    return _command("javac", "no Java compiler (a JDK >= 17 with javac) on this machine")
+
+
+def put(made: Path, place: Path) -> None:
+    """Rename a folder that is whole to where it belongs; if another process was faster, its folder stays."""
+    try:
+        made.rename(place)
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _command(name: str, missing: str) -> str:
+    found = shutil.which(name)
+    if not found:
+        raise NoJavaError(missing)
+    return found
+
+
+def _fetch() -> None:
+    maven = _command("mvn", f"no jars in {LIBS}, and no Maven (mvn) to fetch them")
+    making = LIBS.parent / f"libs-making-{os.getpid()}"
+    command = [maven, "-q", "-B", "-f", str(POM), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={making}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        shutil.rmtree(making, ignore_errors=True)
+        raise NoJavaError(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}")
+    put(making, LIBS)
