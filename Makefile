@@ -7,12 +7,14 @@ PYTEST ?= $(PY) -m pytest
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help setup demo test lint unit bench fuzz lock clean
+.PHONY: help setup demo test lint unit integration record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
-	@echo 'make test    lint, types, import walls, tests with branch coverage'
+	@echo 'make test    lint, types, import walls, tests with branch coverage, comparison with a real broker'
 	@echo 'make lint    ruff, mypy --strict, import-linter'
+	@echo 'make record  what a real Kafka does, recorded anew (integration_tests/golden)'
+	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
 	@echo 'make bench   the measurements of docs/performance.md'
 	@echo 'make fuzz    a million mutated frames; 100,000 cases for each assignor against Java (long; needs a JDK and Maven)'
 	@echo 'make lock    pin the dependencies anew'
@@ -30,7 +32,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 demo: $(STAMP)
 	$(PY) -m coordinator demo
 
-test: lint unit
+test: lint unit integration
 
 lint: $(STAMP)
 	$(PY) -m ruff check .
@@ -39,6 +41,18 @@ lint: $(STAMP)
 
 unit: $(STAMP)
 	$(PYTEST) -n 2 --cov --cov-report=term
+
+integration: $(STAMP)
+	$(PYTEST) integration_tests
+
+record: $(STAMP)
+	$(PY) -m integration_tests.record
+
+images: kafka-image
+	$(PY) -m tools.images emulator
+
+kafka-image: $(STAMP)
+	$(PY) -m tools.images kafka
 
 bench: $(STAMP)
 	$(PY) -m benchmarks
