@@ -164,10 +164,11 @@ async def _until_asked(fleet: object, asked_to_stop: asyncio.Event, seconds: flo
     began = loop.time()
     while fleet.peers and not asked_to_stop.is_set():
         past = loop.time() - began
-        if seconds is not None and past >= seconds:
-            break
-        if not fleet.bootstrap.reached and past >= _REACH_TIMEOUT_S:
+        over = seconds is not None and past >= seconds
+        if not fleet.bootstrap.reached and (past >= _REACH_TIMEOUT_S or (over and fleet.bootstrap.trouble)):
             raise FleetError(f"no broker could be reached: {fleet.bootstrap.trouble}")
+        if over:
+            break
         left = 0.25 if seconds is None else min(0.25, seconds - past)
         try:
             await asyncio.wait_for(asked_to_stop.wait(), left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +102,15 @@ OK = ["--bootstrap", "h:1", "--group", "g", "--topics", "t"]
 def test_wrong_options_say_what_would_be_right(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["peers", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_nobody_reached_within_a_short_time_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as deaf:  # bound, and does not listen
+        deaf.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{deaf.getsockname()[1]}"
+        status = main(["peers", "--bootstrap", address, "--group", "g", "--topics", "t", "--for", "0.3"])
+    assert status == 1
+    assert f"no broker could be reached: {address}" in capsys.readouterr().err
 
 
 def test_partitions_read_as_runs() -> None:
