@@ -50,6 +50,7 @@ class Emulator:
     except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`. `listen`: one address or several,
     `host:port` or `NAME://host:port`, port 0 for a free one. `advertise`: addresses to tell clients instead, in the same
     form. `log`: path of the event log. `seed`: fixes every id that is drawn. `allow_remote`: may listen beyond loopback.
+    `cluster_id`: instead of one that is drawn.
 
     Raises ConfigError, TopicError or EmulatorError for options that cannot be; EmulatorError on entering if an address
     cannot be had. May be entered once.
@@ -67,6 +68,7 @@ class Emulator:
         kafka_defaults: bool = False,
         allow_remote: bool = False,
         node_id: int = 1,
+        cluster_id: str | None = None,
     ) -> None:
         self.seed = SystemRandom().getrandbits(63) if seed is None else seed
         self.configs = config if isinstance(config, BrokerConfigs) else _configs(config or {}, kafka_defaults, node_id)
@@ -76,6 +78,7 @@ class Emulator:
         self._allow_remote = allow_remote
         self.log_path = log
         self._node_id = node_id
+        self._cluster_id = cluster_id
         try:
             check_endpoints(self._listen, self._advertise, allow_remote=allow_remote)
         except ListenError as error:
@@ -172,7 +175,7 @@ class Emulator:
         self._log = self._open_log(epoch_ms)
         broker = build_broker(
             configs=self.configs, random=Random(self.seed), epoch_ms=epoch_ms, topics=self._topics, log=self._log,
-            node_id=self._node_id,
+            node_id=self._node_id, cluster_id=self._cluster_id,
         )  # fmt: skip
         server = Server(broker, asyncio.get_running_loop())
         try:

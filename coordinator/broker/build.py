@@ -79,16 +79,20 @@ def group_config(configs: BrokerConfigs) -> GroupConfig:
 
 def build_broker(
     *, configs: BrokerConfigs, random: Random, epoch_ms: int, topics: Iterable[TopicOption] = (), log: EventLog | None = None,
-    node_id: int = 1,
+    node_id: int = 1, cluster_id: str | None = None,
 ) -> Broker:
-    """A broker, alone in its cluster, that leads every partition. __consumer_offsets exists from the start."""
+    """A broker, alone in its cluster, that leads every partition. __consumer_offsets exists from the start.
+
+    `cluster_id` takes the place of the one that is drawn; nothing else that is drawn differs.
+    """
     coordinator = GroupCoordinator(group_config(configs), log)
     cluster = Cluster(cluster_id="", controller_id=node_id, brokers=[BrokerNode(node_id)], configs=configs)
     broker = Broker(
         node_id=node_id, cluster=cluster, configs=configs, coordinator=coordinator, parked_fetches=ParkedFetches(), random=random,
         epoch_ms=epoch_ms, log=log,
     )  # fmt: skip
-    cluster.cluster_id = broker.fresh_name()
+    drawn = broker.fresh_name()
+    cluster.cluster_id = cluster_id or drawn
     offsets = TopicOption(CONSUMER_OFFSETS, configs.get_int("offsets.topic.num.partitions"))
     for name, partitions in (offsets, *topics):
         assignment = [[node_id]] * (configs.get_int("num.partitions") if partitions is None else partitions)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from coordinator import __version__
 
 Subparsers = Any  # argparse names its type privately
-COMMANDS = ("serve", "peers", "explain", "wire", "demo")
+COMMANDS = ("serve", "peers", "explain", "wire", "health", "demo")
 
 
 class UsageError(Exception):

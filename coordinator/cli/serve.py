@@ -1,12 +1,15 @@
 """`coordinator serve`: the emulator as a server process, until SIGINT or SIGTERM.
 
 Prints what is in force (addresses, what differs from Kafka's defaults, the seed), then a line when it listens. Wrong
-options say what is wrong and what would be right; status 2. A second signal ends the process at once.
+options say what is wrong and what would be right; status 2. A second signal ends the process at once. With --from-environment,
+variables such as those of the apache/kafka image count as well; options given beside them win.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from coordinator.emulator import Emulator
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
+DEFAULT_NODE_ID = 1
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -32,7 +36,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--kafka-defaults", action="store_true", help="keep Kafka's initial rebalance delay of 3000 ms; without this it is 0")
     add("--log", metavar="PATH", help="write the event log there (see `coordinator explain`)")
     add("--seed", type=int, metavar="N", help="draw every id from this seed")
-    add("--node-id", type=int, default=1, metavar="N", help="the broker's id (default 1)")
+    add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
+    add("--cluster-id", metavar="ID", help="the cluster's id (default: drawn from the seed)")
+    add("--from-environment", action="store_true", help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="event loop; auto: uvloop if it is installed")
 
 
@@ -41,6 +47,8 @@ def run(args: argparse.Namespace) -> int:
     new_loop = loop_factory(args.loop)
     import asyncio
 
+    if args.from_environment:
+        _take_environment(args)
     emulator = _emulator(args)
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(_serve(emulator))
@@ -59,19 +67,37 @@ def loop_factory(kind: str) -> type | None:
     return Loop
 
 
+def _take_environment(args: argparse.Namespace) -> None:
+    """Put what the environment says where no option says otherwise; warnings go to standard error."""
+    from . import environment
+
+    settings = environment.read(os.environ, listen=args.listen or (), advertise=args.advertise, allow_remote=args.allow_remote)
+    for warning in settings.warnings:
+        print(f"coordinator serve: warning: {warning}", file=sys.stderr)
+    args.listen, args.advertise = settings.listen, settings.advertise
+    given = {topic.partition(":")[0] for topic in args.topic}
+    args.topic = [topic for topic in settings.topics if topic.partition(":")[0] not in given] + args.topic
+    args.config = [f"{name}={value}" for name, value in settings.configs.items()] + args.config
+    args.kafka_defaults = args.kafka_defaults or settings.kafka_defaults
+    for name in ("node_id", "cluster_id", "log", "seed"):
+        if getattr(args, name) is None:
+            setattr(args, name, getattr(settings, name))
+
+
 def _emulator(args: argparse.Namespace) -> Emulator:
     from coordinator.broker.build import TopicError
     from coordinator.cluster.configs import BrokerConfigs, ConfigError
     from coordinator.emulator import Emulator, EmulatorError
 
+    node_id = DEFAULT_NODE_ID if args.node_id is None else args.node_id
     try:
-        configs = BrokerConfigs.from_options(args.config, kafka_defaults=args.kafka_defaults, node_id=args.node_id)
+        configs = BrokerConfigs.from_options(args.config, kafka_defaults=args.kafka_defaults, node_id=node_id)
     except ConfigError as error:
-        raise UsageError(f"--config: {error}") from None
+        raise UsageError(f"{'configuration' if args.from_environment else '--config'}: {error}") from None
     try:
         return Emulator(
             args.topic, configs, listen=args.listen or DEFAULT_LISTEN, advertise=args.advertise, log=args.log, seed=args.seed,
-            allow_remote=args.allow_remote, node_id=args.node_id,
+            allow_remote=args.allow_remote, node_id=node_id, cluster_id=args.cluster_id,
         )  # fmt: skip
     except TopicError as error:
         raise UsageError(f"--topic: {error}") from None
