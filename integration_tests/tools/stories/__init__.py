@@ -1,0 +1,3 @@
+"""The stories, one module a tool."""
+
+from __future__ import annotations
