@@ -97,6 +97,6 @@ def _unreachable(text: str) -> str | None:
 
 
 def _reason(said: str, text: str) -> str:
-    """One line of what the command complained about: its last one."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """One line of what the command complained about: its last one that is no advice to read the manual."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and " --help" not in line]
     return f"{said} failed: {lines[-1] if lines else 'it gave no reason'}"
