@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ALL = ("startup", "memory", "heartbeats", "rebalance", "produce_fetch", "wire", "assignors", "peers")
+ALL = ("startup", "memory", "heartbeats", "rebalance", "produce_fetch", "wire", "assignors", "peers", "real_broker")
 
 
 def main(names: list[str]) -> int:
