@@ -1,4 +1,4 @@
-"""The emulator's own image, and the local base for machines that cannot pull one.
+"""The emulator's own image, the sample application's, and the local base for machines that cannot pull one.
 
 Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel by hatchling, the two packages it
 stands on by pip, for the Python of the base and pinned with hashes in requirements/dev.txt; the local base of Debian's packages.
@@ -24,6 +24,9 @@ LOCAL_BASE = ROOT / "docker" / "emulator_base"
 LOCAL_BASE_TAG = "kafka-group-coordinator-base:latest"
 PULL_TIMEOUT_S = 180.0
 PACKAGES = ("google-crc32c", "uvloop")
+EXAMPLE = ROOT / "examples" / "orders"
+EXAMPLE_PACKAGES = ("kafka-python",)
+_PINS = ROOT / "requirements" / "dev.txt"
 # What a wheel is made of, as far as the image can show it.
 _OURS = (ROOT / "coordinator", ROOT / "assignors", ROOT / "pyproject.toml", ROOT / "LICENSE")
 # Libraries of the standard library's optional parts that are worth their bytes.
@@ -33,6 +36,7 @@ _USELESS = (
     "usr/lib/python3*/distutils", "usr/lib/python3*/lib-dynload/_test*", "usr/lib/python3*/lib-dynload/_codecs_*",
     "usr/lib/*/libcrypto.a", "etc/*", "var", "run",
 )  # fmt: skip
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 _ASK = """
 import json, platform, sys, sysconfig
 version = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -51,13 +55,30 @@ def build_emulator(tag: str, base: str | None = None) -> None:
     """Build the emulator's image, unless there is one of the same sources. Without `base`: see `default_base`. Raises ImageError."""
     base = base or default_base()
     base_id = _local_id(base) or _pull(base)
-    sources = hash_of([*_OURS, EMULATOR, ROOT / "requirements" / "dev.txt", Path(__file__)], also=[base_id])
+    sources = hash_of([*_OURS, EMULATOR, _PINS, Path(__file__)], also=[base_id])
     if existing_hash(tag) == sources:
         return
     with tempfile.TemporaryDirectory(prefix="emulator-image-") as scratch:
         context = Path(scratch) / "context"
         shutil.copytree(EMULATOR, context)
-        _install(context / "site", _target(base), Path(scratch))
+        target = _target(base)
+        _install(context / "site", target, PACKAGES)
+        _install_ours(context / "site", target, Path(scratch))
+        _readable(context)
+        build(context, context / "Dockerfile", tag, {"BASE": base}, sources)
+
+
+def build_example(tag: str, base: str | None = None) -> None:
+    """Build the sample application's image on the same kind of base, unless there is one of the same sources. Raises ImageError."""
+    base = base or default_base()
+    base_id = _local_id(base) or _pull(base)
+    sources = hash_of([EXAMPLE, _PINS, Path(__file__)], also=[base_id])
+    if existing_hash(tag) == sources:
+        return
+    with tempfile.TemporaryDirectory(prefix="example-image-") as scratch:
+        context = Path(scratch) / "context"
+        shutil.copytree(EXAMPLE, context)
+        _install(context / "site", _target(base), EXAMPLE_PACKAGES)
         _readable(context)
         build(context, context / "Dockerfile", tag, {"BASE": base}, sources)
 
@@ -127,25 +148,37 @@ def _target(base: str) -> Target:
 # -- what goes into the image ----------------------------------------------------------------------------------------------
 
 
-def _install(site: Path, target: Target, scratch: Path) -> None:
-    """Our wheel and the packages it stands on, for that Python. Raises ImageError."""
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    pins = scratch / "pins.txt"
-    pins.write_text(pins_of(PACKAGES))
-    _do([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(scratch), str(ROOT)], "the wheel cannot be built")
+def _install(site: Path, target: Target, packages: tuple[str, ...]) -> None:
+    """Pinned packages for that Python. Raises ImageError."""
+    site.mkdir(parents=True, exist_ok=True)
+    pins = site.parent / "pins.txt"
+    pins.write_text(pins_of(packages))
+    command = [*_into(site, target), "--require-hashes", "--requirement", str(pins)]
+    _do(command, f"{', '.join(packages)} cannot be had for Python {target.version} on {target.platforms[0]}")
+    pins.unlink()
+
+
+def _install_ours(site: Path, target: Target, scratch: Path) -> None:
+    """Our own wheel, made now. Raises ImageError."""
+    made = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(scratch), str(ROOT)]
+    _do([*_PIP, *made], "the wheel cannot be built")
     (wheel,) = scratch.glob("*.whl")
-    into = [*pip, "install", "--target", str(site), "--no-deps", "--no-compile", "--no-warn-conflicts"]
-    platforms = [part for platform in target.platforms for part in ("--platform", platform)]
-    for_target = ["--python-version", target.version, "--implementation", "cp", "--only-binary", ":all:", *platforms]
-    _do([*into, "--require-hashes", *for_target, "--requirement", str(pins)], f"no packages for Python {target.version}")
-    _do([*into, "--no-index", *for_target, str(wheel)], "the wheel cannot be installed")
+    _do([*_into(site, target), "--no-index", str(wheel)], "the wheel cannot be installed")
     shutil.rmtree(site / "bin", ignore_errors=True)  # scripts that name this machine's Python
+
+
+def _into(site: Path, target: Target) -> list[str]:
+    """The command that installs wheels for another Python, and nothing else."""
+    platforms = [part for platform in target.platforms for part in ("--platform", platform)]
+    return [
+        *_PIP, "install", "--target", str(site), "--no-deps", "--no-compile", "--only-binary", ":all:", "--implementation", "cp",
+        "--python-version", target.version, *platforms,
+    ]  # fmt: skip
 
 
 def pins_of(packages: tuple[str, ...]) -> str:
     """The lines of requirements/dev.txt, hashes included, that pin these packages."""
-    text = (ROOT / "requirements" / "dev.txt").read_text()
-    blocks = re.findall(r"^[^\s#](?:.*\\\n)*.*$", text, re.MULTILINE)
+    blocks = re.findall(r"^[^\s#](?:.*\\\n)*.*$", _PINS.read_text(), re.MULTILINE)
     by_name = {re.split(r"[=\s]", block, maxsplit=1)[0]: block for block in blocks}
     missing = [package for package in packages if package not in by_name]
     if missing:
@@ -211,6 +244,7 @@ def _depends(packages: list[str]) -> dict[str, list[str]]:
     """What packages need themselves. Raises ImageError."""
     said = _do(["apt-cache", "depends", *packages], f"apt does not know all of {', '.join(packages)} (run `apt-get update` first)")
     needs: dict[str, list[str]] = {}
+    needed: list[str] = []
     for line in said.splitlines():
         if not line.startswith(" "):
             needs[line] = needed = []

@@ -1,4 +1,4 @@
-"""Docker images of this project: `python -m tools.images emulator | base | kafka`.
+"""Docker images of this project: `python -m tools.images emulator | example | base | kafka`.
 
 Each is made from a context prepared outside, so that no build needs the network; one that is there and has the same sources is kept.
 Status 0 with the image's name as the last line, 2 with one line about what is missing.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from tools.docker_build import ImageError
 
 EMULATOR_TAG = "kafka-group-coordinator:latest"
+EXAMPLE_TAG = "kafka-group-coordinator-orders:latest"
 BASE_TAG = "kafka-group-coordinator-base:latest"
 KAFKA_TAG = "local/kafka:4.3.1"
 
@@ -33,10 +34,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.images", description=__doc__.partition("\n\n")[2], allow_abbrev=False)
     images = parser.add_subparsers(dest="image", required=True, metavar="IMAGE")
     emulator = images.add_parser("emulator", help="the emulator's own image", allow_abbrev=False)
-    emulator.add_argument("--base", metavar="IMAGE", help="a Python image to stand on (default: python:3.13-slim; else the local base)")
+    example = images.add_parser("example", help="the sample application's image, and the emulator's", allow_abbrev=False)
+    for image in (emulator, example):
+        image.add_argument("--base", metavar="IMAGE", help="a Python image to stand on (default: python:3.13-slim; else the local base)")
     base = images.add_parser("base", help="a small Python of Debian's packages, where no image can be pulled", allow_abbrev=False)
     kafka = images.add_parser("kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False)
-    for image, tag in ((emulator, EMULATOR_TAG), (base, BASE_TAG), (kafka, KAFKA_TAG)):
+    for image, tag in ((emulator, EMULATOR_TAG), (example, EXAMPLE_TAG), (base, BASE_TAG), (kafka, KAFKA_TAG)):
         image.add_argument("--tag", default=tag, help=f"the image's name (default {tag})")
     return parser
 
@@ -51,6 +54,12 @@ def _build(args: argparse.Namespace) -> None:
         from tools.emulator_image import build_base
 
         build_base(args.tag)
+    elif args.image == "example":
+        from tools.emulator_image import build_emulator, build_example, default_base
+
+        chosen = args.base or default_base()
+        build_emulator(EMULATOR_TAG, chosen)
+        build_example(args.tag, chosen)
     else:
         from tools.emulator_image import build_emulator
 
