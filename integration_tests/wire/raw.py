@@ -2,11 +2,13 @@
 
 Owns the socket, the correlation ids and the order of answers. Plain values are those of the test vectors: the
 protocol's snake_case names, hex text for bytes and uuids. It refuses to know what any answer means, retries
-nothing and follows nothing: a closed connection is a fact to be recorded, never repaired.
+nothing and follows nothing: a closed connection is a fact to be recorded, never repaired. No call waits beyond the
+connection's deadline, whatever the peer does.
 """
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 import time
@@ -45,6 +47,10 @@ class Silent(Exception):
     """No answer came within the time allowed."""
 
 
+class OutOfTime(Exception):
+    """The deadline passed that a connection was given."""
+
+
 class Awaited(NamedTuple):
     """A request sent and not answered yet."""
 
@@ -54,11 +60,15 @@ class Awaited(NamedTuple):
 
 
 class RawConnection:
-    """One TCP connection to `address` ("host:port"); blocking, for one thread."""
+    """One TCP connection to `address` ("host:port"); blocking, for one thread.
 
-    def __init__(self, address: str, codec: Codec, client_id: str | None = "raw") -> None:
+    `deadline` is an instant of time.monotonic(), in seconds: any call that would wait longer raises OutOfTime.
+    """
+
+    def __init__(self, address: str, codec: Codec, client_id: str | None = "raw", deadline: float = math.inf) -> None:
+        self._deadline = deadline
         host, port = address.rsplit(":", 1)
-        self._socket = socket.create_connection((host, int(port)), CONNECT_MS / 1000)
+        self._socket = socket.create_connection((host, int(port)), min(CONNECT_MS / 1000, self._left()))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._codec = codec
         self._client_id = client_id
@@ -87,10 +97,11 @@ class RawConnection:
 
     def send_bytes(self, data: bytes) -> None:
         """Send bytes as they are, no frame put around them. A peer that has hung up is noticed by the next read."""
+        self._socket.settimeout(min(PATIENCE_MS / 1000, self._left()))
         try:
             self._socket.sendall(data)
         except OSError:
-            return
+            self._left()
 
     def receive(self, timeout_ms: int = PATIENCE_MS) -> tuple[Awaited, Plain]:
         """The answer to the oldest unanswered request.
@@ -111,22 +122,31 @@ class RawConnection:
         """The next frame without its size. Raises `Silent` or `Closed`."""
         deadline = time.monotonic() + timeout_ms / 1000
         while True:
+            left = self._left()
             if len(self._received) >= 4:
                 size = int.from_bytes(self._received[:4], "big")
                 if len(self._received) >= 4 + size:
                     frame = bytes(self._received[4 : 4 + size])
                     del self._received[: 4 + size]
                     return frame
-            self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
+            self._socket.settimeout(min(max(deadline - time.monotonic(), 0.001), left))
             try:
                 data = self._socket.recv(1 << 20)
             except TimeoutError:
+                self._left()
                 raise Silent from None
             except ConnectionError:
                 raise Closed from None
             if not data:
                 raise Closed
             self._received += data
+
+    def _left(self) -> float:
+        """Seconds until the deadline, above 0. Raises OutOfTime."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        return left
 
     def poll(self, timeout_ms: int) -> bool:
         """Is a whole frame there, or does one come within the time? Raises `Closed`."""

@@ -2,9 +2,10 @@
 
     python -m integration_tests.wire.record ADDRESS [--profile NAME] [part of a name ...]
 
-One file an area under tests/vectors/wire_scenarios: a line that names the scenario and the run's mark, then a line a
+One file an area under integration_tests/golden/wire: a line that names the scenario and the run's mark, then a line a
 step. Each scenario is played twice before it is kept: one whose transcript does not repeat is no truth, and is refused.
-(Random frames have bytes of names in them, and are played once.)
+(Random frames have bytes of names in them, and are played once.) `python -m integration_tests.record wire` starts the
+brokers too, and records every profile.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from integration_tests.wire.codec import TableCodec
-from integration_tests.wire.compare import chosen, difference, line
-from integration_tests.wire.recorder import Step, await_coordinator, new_nonce, play
+from integration_tests.wire.compare import chosen, difference, line, told
+from integration_tests.wire.recorder import Scenario, Step, await_coordinator, complete, new_nonce
 from integration_tests.wire.registry import PROFILES, all_scenarios
+from integration_tests.wire.together import Part, play_together
 
-HOME = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "wire_scenarios"
+HOME = Path(__file__).resolve().parents[1] / "golden" / "wire"
 
 
 class Recorded(NamedTuple):
@@ -57,6 +60,32 @@ def save(recorded: dict[str, Recorded], home: Path = HOME) -> None:
         (home / f"{area}.jsonl").write_text("\n".join(lines) + "\n")
 
 
+def record(scenarios: list[Scenario], addresses: Callable[[str], str], home: Path = HOME) -> int:
+    """Play these at the addresses of their profiles, twice where they repeat, and keep what they left; 1 if any was refused."""
+    for profile in {scenario.profile for scenario in scenarios}:
+        await_coordinator(addresses(profile), TableCodec())
+    first = {scenario.name: Part(scenario, addresses(scenario.profile), new_nonce()) for scenario in scenarios}
+    again = {name: part._replace(nonce=new_nonce()) for name, part in first.items() if part.scenario.repeats}
+    playing = play_together([*first.values(), *again.values()])
+    recorded = {name: kept for name, kept in load(home).items() if name in all_scenarios()}
+    refused = 0
+    for name, part in first.items():
+        steps = playing[part].result()
+        found = difference(steps, playing[again[name]].result()) if name in again else None
+        if found is None and complete(steps):
+            recorded[name] = Recorded(part.nonce, steps)
+        else:
+            refused += 1
+            print(f"{name} does not repeat:\n{told(found, 'once', 'again')}" if found else f"{name} did not end: {line(steps[-1])}")
+    save(recorded, home)
+    return 1 if refused else 0
+
+
+def record_all(addresses: Callable[[str], str]) -> int:
+    """Record every scenario anew; `addresses` gives the address of a real broker of each profile. 1 if any was refused."""
+    return record(list(all_scenarios().values()), addresses)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m integration_tests.wire.record", description=__doc__)
@@ -64,22 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--profile", choices=sorted(PROFILES), default="plain")
     parser.add_argument("names", nargs="*", help="parts of scenario names")
     options = parser.parse_intermixed_args(arguments)
-    codec = TableCodec()
-    await_coordinator(options.address, codec)
-    scenarios = all_scenarios()
-    recorded = {name: kept for name, kept in load().items() if name in scenarios}
-    refused = 0
-    for scenario in chosen(scenarios.values(), options.profile, options.names):
-        nonce = new_nonce()
-        steps = play(scenario, options.address, codec, nonce)
-        found = difference(steps, play(scenario, options.address, codec, new_nonce())) if scenario.repeats else None
-        if found is None:
-            recorded[scenario.name] = Recorded(nonce, steps)
-        else:
-            refused += 1
-            print("does not repeat:", scenario.name, *(line(step) for step in found), sep="\n  ")
-    save(recorded)
-    return 1 if refused else 0
+    return record(list(chosen(all_scenarios().values(), options.profile, options.names)), lambda _: str(options.address))
 
 
 if __name__ == "__main__":

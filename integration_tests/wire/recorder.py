@@ -2,12 +2,14 @@
 
 A scenario is a function that is given a `Session`. Every message sent and got, every silence and every closing becomes
 one step. What differs from one run or broker to the next without meaning anything (minted ids, wall-clock times,
-addresses) is replaced by a name that stands for the same thing all through the transcript. Nothing is judged here.
+addresses) is replaced by a name that stands for the same thing all through the transcript. Every wait ends at the
+scenario's time limit: a broker that hangs leaves a transcript that says after which step. Nothing is judged here.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 import random
 import re
 import string
@@ -17,11 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from integration_tests.wire import batches
-from integration_tests.wire.raw import PATIENCE_MS, Closed, Codec, Plain, RawConnection, Silent
+from integration_tests.wire.raw import PATIENCE_MS, Closed, Codec, OutOfTime, Plain, RawConnection, Silent
 
 Step = dict[str, Any]
 
 NONCE_LENGTH = 6
+TIME_LIMIT_S = 60
+"""How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
 _ZERO_ID = "0" * 32
@@ -38,12 +42,23 @@ def _mark(dice: random.Random) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A named story; `profile` says which broker configuration it wants, `repeats` that names do not matter to it."""
+    """A named story and its heading.
+
+    `profile` says which broker configuration it wants; `repeats` that names do not matter to it; `alone` that it would
+    disturb others on the same broker, or be disturbed; `lasts_s` how many seconds it waits on purpose.
+    """
 
     name: str
     play: Callable[[Session], None]
     profile: str = "plain"
     repeats: bool = True
+    alone: bool = False
+    lasts_s: int = 0
+
+    @property
+    def limit_s(self) -> int:
+        """Seconds after which it is cut short."""
+        return TIME_LIMIT_S + self.lasts_s
 
 
 @dataclass(slots=True)
@@ -110,8 +125,11 @@ _BY_NAME: dict[str, Callable[[Names, Any], Any]] = {
     "cluster_id": lambda _, __: "CLUSTER",
     "finalized_features_epoch": lambda _, __: "EPOCH",
     "log_append_time_ms": lambda _, value: "now" if value > 0 else value,
+    "transaction_start_time_ms": lambda _, value: "now" if value > 0 else value,
+    "last_timestamp": lambda _, value: "now" if value > batches.TIMESTAMP_MS + 1_000_000 else value,
     "session_id": lambda names, value: names.of("S", value) if value not in (0, 12345) else value,
     "producer_id": lambda names, value: names.of("P", value) if value >= 0 and value != 987654321 else value,
+    "v3_and_below_producer_id": lambda names, value: names.value("producer_id", value),
     "records": lambda names, value: [{**b, **({"producer_id": names.value("producer_id", b["producer_id"])} if "producer_id" in b else {})}
                                      for b in batches.read(value) or []] if isinstance(value, str) else value,
 }
@@ -127,7 +145,7 @@ class Link:
     def __init__(self, session: Session, name: str, client_id: str | None) -> None:
         self.name = name
         self.session = session
-        self.connection = RawConnection(session.address, session.codec, client_id)
+        self.connection = RawConnection(session.address, session.codec, client_id, session.deadline)
 
     def ask(self, api: str, version: int, /, *, only: str = "", shuffled: str = "", brief: bool = False, **fields: Any) -> Plain:
         """Send and await the answer; the options are those of `expect`."""
@@ -239,10 +257,11 @@ def _brief(item: Plain) -> Plain:
 class Session:
     """What a scenario acts on: named connections to one address, names of its own, and the transcript."""
 
-    def __init__(self, address: str, codec: Codec, nonce: str) -> None:
+    def __init__(self, address: str, codec: Codec, nonce: str, deadline: float = math.inf) -> None:
         self.address = address
         self.codec = codec
         self.nonce = nonce
+        self.deadline = deadline
         self.names = Names(nonce)
         self.steps: list[Step] = []
         self._links: list[Link] = []
@@ -274,6 +293,8 @@ class Session:
 
     def wait(self, duration_ms: int) -> None:
         """Let real time pass: for what has no message to wait for."""
+        if time.monotonic() + duration_ms / 1000 > self.deadline:
+            raise OutOfTime
         time.sleep(duration_ms / 1000)
 
     def close(self) -> None:
@@ -298,13 +319,26 @@ def await_coordinator(address: str, codec: Codec) -> None:
     raise AssertionError(f"{address} does not coordinate groups")
 
 
-def play(scenario: Scenario, address: str, codec: Codec, nonce: str) -> list[Step]:
-    """The transcript of one scenario. A scenario cut short ends with the step that says why."""
-    session = Session(address, codec, _mark(random.Random(nonce + scenario.name)))
+def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: float | None = None) -> list[Step]:
+    """The transcript of one scenario. A scenario cut short ends with the step that says why.
+
+    `limit_s` is the scenario's own unless given. Whatever goes wrong with the broker becomes a step, never an exception.
+    """
+    limit_s = scenario.limit_s if limit_s is None else limit_s
+    session = Session(address, codec, _mark(random.Random(nonce + scenario.name)), time.monotonic() + limit_s)
     try:
         scenario.play(session)
     except Stop:
         pass
+    except OutOfTime:
+        session.note("all", hung=f"after step {len(session.steps)}")
+    except (OSError, AssertionError, LookupError, ValueError) as failure:
+        session.note("all", failed=f"{type(failure).__name__}: {failure}")
     finally:
         session.close()
     return session.steps
+
+
+def complete(steps: list[Step]) -> bool:
+    """Did the scenario come to its own end, or to one that a broker meant? Not if it hung or broke off."""
+    return not any("hung" in step or step["link"] == "all" for step in steps[-1:] if "link" in step)

@@ -12,9 +12,9 @@ from integration_tests.wire.recorder import Scenario, Session
 Play = Callable[[Session], None]
 
 PROFILES: Final[dict[str, dict[str, str]]] = {
-    "plain": {"group.initial.rebalance.delay.ms": "0"},
+    "plain": {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4"},
     "limits": {
-        "group.initial.rebalance.delay.ms": "400",
+        "group.initial.rebalance.delay.ms": "1000",
         "group.max.size": "2",
         "group.min.session.timeout.ms": "100",
         "group.max.session.timeout.ms": "40000",
@@ -25,18 +25,26 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "socket.request.max.bytes": "100000",
         "offsets.topic.num.partitions": "7",
     },
+    "cleanup": {
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "4",
+        "group.min.session.timeout.ms": "100",
+        "offsets.retention.minutes": "1",
+        "offsets.retention.check.interval.ms": "100",
+        "connections.max.idle.ms": "2000",
+    },
 }
-"""The settings that differ from Kafka's defaults, by profile."""
+"""The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up."""
 
 _SCENARIOS: dict[str, Scenario] = {}
 
 
-def scenario(profile: str = "plain", *, repeats: bool = True) -> Callable[[Play], Play]:
-    """Register a function as a scenario named after its module and itself."""
+def scenario(profile: str = "plain", *, repeats: bool = True, alone: bool = False, lasts_s: int = 0) -> Callable[[Play], Play]:
+    """Register a function as a scenario named after its module and itself; the heading is that of `Scenario`."""
 
     def register(play: Play) -> Play:
         name = f"{play.__module__.rsplit('.', 1)[-1]}.{play.__name__}"
-        _SCENARIOS[name] = Scenario(name, play, profile, repeats)
+        _SCENARIOS[name] = Scenario(name, play, profile, repeats, alone, lasts_s)
         return play
 
     return register

@@ -129,14 +129,14 @@ def the_initial_delay(s: Session) -> None:
     b.enter()
     a.take_join()
     b.take_join()
-    s.say("waited two windows", time.monotonic() - began > 0.75)
+    s.say("waited two windows", time.monotonic() - began > 1.9)
     a.leave()
     b.leave()
     until(s, group, "Empty")
     began = time.monotonic()
     a.member_id = ""
     a.join()
-    s.say("waited a window", time.monotonic() - began > 0.38)
+    s.say("waited a window", time.monotonic() - began > 0.95)
     b.member_id = ""
     b.enter()
     until(s, group, "PreparingRebalance")
@@ -155,7 +155,7 @@ def the_delay_and_a_short_rebalance_timeout(s: Session) -> None:
     b.enter()
     a.take_join()
     b.take_join()
-    s.say("waited a window", time.monotonic() - began > 0.38)
+    s.say("waited a window", time.monotonic() - began > 0.95)
 
 
 @scenario("limits")

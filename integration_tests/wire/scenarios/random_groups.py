@@ -18,8 +18,8 @@ from integration_tests.wire.scenarios.offsets import at, commit, committed
 
 SEEDS = range(1, 17)
 STEPS = 45
-FIRST_POLL_MS = 40
-POLL_MS = 4
+FIRST_POLL_MS = 250
+POLL_MS = 60
 INITIAL_POLL_MS = 3_000
 
 ASSIGNORS = (("range",), ("range", "roundrobin"), ("roundrobin", "range"), ("sticky", "range"), ("sticky",))

@@ -1,0 +1,110 @@
+"""Raw scenarios: what a real Apache Kafka 4.3.1 answered, step by step, is what the emulator answers.
+
+Each scenario is compared twice: the emulator with the recorded transcript of a real broker (always), and the emulator with
+a real broker side by side, under one fresh mark (when one can be had); then the record itself is compared with that broker,
+so that a stale one is noticed. All scenarios selected are under way at once; each test awaits its own.
+`integration_tests/wire/divergences.py` names the only ones that may differ.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from integration_tests.targets import EmulatorTarget, KafkaTarget, Target
+from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.compare import difference, told
+from integration_tests.wire.divergences import DIVERGENCES
+from integration_tests.wire.record import load
+from integration_tests.wire.recorder import Step, await_coordinator, complete, new_nonce
+from integration_tests.wire.registry import PROFILES, all_scenarios
+from integration_tests.wire.together import Part, play_together
+
+SCENARIOS = all_scenarios()
+RECORDED = load()
+DIVERGENCES_PAGE = Path(__file__).resolve().parents[1] / "docs" / "divergences.md"
+MOST_DIVERGENCES = 10
+
+
+class Plays:
+    """The transcripts to come: by scenario, of the emulator under the record's mark, and of both under a fresh one."""
+
+    def __init__(self, emulator: EmulatorTarget, kafka: KafkaTarget | None, alone: set[str], beside: set[str]) -> None:
+        self._parts: dict[tuple[str, str], Part] = {}
+        targets: list[Target] = [emulator] if kafka is None else [emulator, kafka]
+        for target in targets:
+            for profile in PROFILES:
+                await_coordinator(target.address(profile), TableCodec())
+        for name in sorted(alone):
+            self._add("recorded", name, emulator, RECORDED[name].nonce)
+        for name in sorted(beside):
+            nonce = new_nonce()
+            for who, target in zip(("emulator", "kafka"), targets, strict=False):
+                self._add(who, name, target, nonce)
+        self._futures: dict[Part, Future[list[Step]]] = play_together(self._parts.values())
+
+    def steps(self, who: str, name: str) -> list[Step]:
+        """Await the transcript of `name` as `who` gave it. It comes within the scenarios' time limits."""
+        return self._futures[self._parts[who, name]].result()
+
+    def _add(self, who: str, name: str, target: Target, nonce: str) -> None:
+        self._parts[who, name] = Part(SCENARIOS[name], target.address(SCENARIOS[name].profile), nonce)
+
+
+@pytest.fixture(scope="session")
+def plays(request: pytest.FixtureRequest, emulator: EmulatorTarget) -> Plays:
+    """Everything that the selected tests of this module will want to see, begun together."""
+    selected: dict[str, set[str]] = {}
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and item.module.__name__ == __name__ and hasattr(item, "callspec"):
+            selected.setdefault(item.originalname, set()).add(str(item.callspec.params["name"]))
+    beside = selected.get(test_the_emulator_beside_a_real_broker.__name__, set())
+    kafka: KafkaTarget | None = None
+    if beside:
+        try:
+            kafka = request.getfixturevalue("kafka")
+        except (pytest.skip.Exception, pytest.fail.Exception):
+            kafka = None  # the tests that want it ask for it themselves, and say so
+    alone = selected.get(test_the_emulator_answers_as_kafka_did.__name__, set())
+    return Plays(emulator, kafka, alone, beside if kafka else set())
+
+
+def judge(name: str, kafka: list[Step], ours: list[Step]) -> None:
+    """Fail if the transcripts differ, and it is not a listed difference; or if a listed one is gone."""
+    found = difference(kafka, ours)
+    if name in DIVERGENCES:
+        assert found is not None, f"no longer differs: take it out of the divergences ({DIVERGENCES[name]})"
+    elif found is not None:
+        pytest.fail(told(found, "Kafka", "we"), pytrace=False)
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_the_emulator_answers_as_kafka_did(name: str, plays: Plays) -> None:
+    judge(name, RECORDED[name].steps, plays.steps("recorded", name))
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_the_emulator_beside_a_real_broker(name: str, kafka: KafkaTarget, plays: Plays) -> None:
+    theirs = plays.steps("kafka", name)
+    judge(name, theirs, plays.steps("emulator", name))
+    if SCENARIOS[name].repeats:
+        found = difference(RECORDED[name].steps, theirs)
+        if found is not None:
+            pytest.fail(f"the record is stale (python -m integration_tests.record wire):\n{told(found, 'record', 'Kafka')}", pytrace=False)
+
+
+def test_every_scenario_is_recorded_and_every_record_has_its_scenario() -> None:
+    assert set(SCENARIOS) == set(RECORDED)
+
+
+def test_every_record_is_whole() -> None:
+    assert [name for name, recorded in RECORDED.items() if not complete(recorded.steps)] == []
+
+
+def test_divergences_are_few_and_each_stands_in_the_documentation() -> None:
+    page = DIVERGENCES_PAGE.read_text()
+    assert set(DIVERGENCES) <= set(SCENARIOS)
+    assert len(DIVERGENCES) <= MOST_DIVERGENCES
+    assert [name for name in DIVERGENCES if f"`{name}`" not in page] == []
