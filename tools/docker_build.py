@@ -48,16 +48,21 @@ def existing_hash(tag: str) -> str | None:
     return str((json.loads(done.stdout) or {}).get(LABEL, ""))
 
 
-def build(context: Path, dockerfile: Path | str, tag: str, buildargs: Mapping[str, str], sources_hash: str) -> None:
-    """Build an image and tag it; the image that had the tag goes, if nobody else needs it. Raises ImageError."""
-    before = _image_id(tag)
+def build(
+    context: Path, dockerfile: Path | str, tag: str, buildargs: Mapping[str, str], sources_hash: str, aliases: Sequence[str] = ()
+) -> None:
+    """Build an image and tag it; images that lose their last tag by that go, unless a container needs them. Raises ImageError."""
+    tags = (tag, *aliases)
+    before = {_image_id(name) for name in tags} - {""}
     arguments = [part for name, value in buildargs.items() for part in ("--build-arg", f"{name}={value}")]
+    arguments += [part for name in tags for part in ("--tag", name)]
     docker(
-        "build", "--force-rm", "--file", str(dockerfile), "--tag", tag, "--label", f"{LABEL}={sources_hash}", *arguments, str(context),
+        "build", "--force-rm", "--file", str(dockerfile), "--label", f"{LABEL}={sources_hash}", *arguments, str(context),
         timeout_s=BUILD_TIMEOUT_S,
     )  # fmt: skip
-    if before and before != _image_id(tag):
-        docker("image", "rm", before, check=False)  # refused while another tag or a container needs it
+    for image in before:
+        if docker("image", "inspect", "--format", "{{len .RepoTags}}", image, check=False).stdout.strip() == "0":
+            docker("image", "rm", image, check=False)
 
 
 def docker(*arguments: str, timeout_s: float = ANSWER_TIMEOUT_S, check: bool = True) -> subprocess.CompletedProcess[str]:

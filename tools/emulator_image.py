@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,12 +52,17 @@ class Target(NamedTuple):
     platforms: tuple[str, ...]
 
 
-def build_emulator(tag: str, base: str | None = None) -> None:
-    """Build the emulator's image, unless there is one of the same sources. Without `base`: see `default_base`. Raises ImageError."""
+def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = ()) -> None:
+    """Build the emulator's image, unless there is one of the same sources. Without `base`: see `default_base`. Raises ImageError.
+
+    `aliases`: other names for it.
+    """
     base = base or default_base()
     base_id = _local_id(base) or _pull(base)
     sources = hash_of([*_OURS, EMULATOR, _PINS, Path(__file__)], also=[base_id])
     if existing_hash(tag) == sources:
+        for alias in aliases:
+            docker("tag", tag, alias)
         return
     with tempfile.TemporaryDirectory(prefix="emulator-image-") as scratch:
         context = Path(scratch) / "context"
@@ -65,7 +71,7 @@ def build_emulator(tag: str, base: str | None = None) -> None:
         _install(context / "site", target, PACKAGES)
         _install_ours(context / "site", target, Path(scratch))
         _readable(context)
-        build(context, context / "Dockerfile", tag, {"BASE": base}, sources)
+        build(context, context / "Dockerfile", tag, {"BASE": base}, sources, aliases)
 
 
 def build_example(tag: str, base: str | None = None) -> None:

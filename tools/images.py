@@ -10,9 +10,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from coordinator import __version__
 from tools.docker_build import ImageError
 
-EMULATOR_TAG = "kafka-group-coordinator:latest"
+EMULATOR_TAG = f"kafka-group-coordinator:{__version__}"
+EMULATOR_ALIAS = "kafka-group-coordinator:latest"
 EXAMPLE_TAG = "kafka-group-coordinator-orders:latest"
 BASE_TAG = "kafka-group-coordinator-base:latest"
 KAFKA_TAG = "local/kafka:4.3.1"
@@ -58,12 +60,12 @@ def _build(args: argparse.Namespace) -> None:
         from tools.emulator_image import build_emulator, build_example, default_base
 
         chosen = args.base or default_base()
-        build_emulator(EMULATOR_TAG, chosen)
+        build_emulator(EMULATOR_TAG, chosen, [EMULATOR_ALIAS])
         build_example(args.tag, chosen)
     else:
         from tools.emulator_image import build_emulator
 
-        build_emulator(args.tag, args.base)
+        build_emulator(args.tag, args.base, [EMULATOR_ALIAS] if args.tag == EMULATOR_TAG else [])
 
 
 if __name__ == "__main__":

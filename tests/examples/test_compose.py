@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 from coordinator.cli.environment import read
-from tools.images import EMULATOR_TAG, EXAMPLE_TAG
+from tools.images import EMULATOR_ALIAS, EXAMPLE_TAG
 
 COMPOSE = (Path(__file__).parents[2] / "examples" / "compose.yaml").read_text()
 
 
 def test_the_images_are_those_that_are_built() -> None:
-    assert set(re.findall(r"^    image: (\S+)$", COMPOSE, re.MULTILINE)) == {EMULATOR_TAG, EXAMPLE_TAG}
+    assert set(re.findall(r"^    image: (\S+)$", COMPOSE, re.MULTILINE)) == {EMULATOR_ALIAS, EXAMPLE_TAG}
 
 
 def test_everybody_waits_for_the_emulator_to_be_healthy() -> None:
