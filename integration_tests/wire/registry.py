@@ -33,8 +33,9 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "offsets.retention.check.interval.ms": "100",
         "connections.max.idle.ms": "2000",
     },
+    "clients": {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4", "group.min.session.timeout.ms": "500"},
 }
-"""The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up."""
+"""The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up, the client matrix."""
 
 _SCENARIOS: dict[str, Scenario] = {}
 

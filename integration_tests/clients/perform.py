@@ -1,0 +1,91 @@
+"""Plays many stories at once, prints transcripts: the workbench of the matrix.
+
+    python -m integration_tests.clients.perform ADDRESS [part of "variant story" ...] [--workers N] [--show]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final
+
+from integration_tests.clients.agents_running import Agents
+from integration_tests.clients.stage import Transcript, play
+from integration_tests.clients.stories import STORIES
+from integration_tests.clients.variants import VARIANTS
+
+Part = tuple[str, str]
+"""A variant's name and a story's."""
+
+WORKERS: Final = 16
+"""Stories at a time: they mostly wait."""
+
+
+def parts(chosen: Iterable[str] = ()) -> list[Part]:
+    """Every variant with every story that suits it; those that have one of the texts in "variant story"."""
+    chosen = list(chosen)
+    return [
+        (variant.name, story.name) for story in STORIES.values() for variant in VARIANTS.values()
+        if story.suits(variant) and (not chosen or any(text in f"{variant.name} {story.name}" for text in chosen))
+    ]  # fmt: skip
+
+
+class Performance:
+    """Some parts on one address, played from now on by threads of a pool. `with` waits for none of them at the end."""
+
+    def __init__(self, address: str, agents: Agents, chosen: Iterable[Part], workers: int = WORKERS) -> None:
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="story")
+        self.began_s = time.monotonic()
+        self.ended_s = self.began_s
+        self.played: dict[Part, Future[Transcript]] = {}
+        for variant, story in chosen:
+            future = self._pool.submit(play, STORIES[story].play, VARIANTS[variant], address, agents)
+            future.add_done_callback(self._ended)
+            self.played[variant, story] = future
+
+    def _ended(self, _: Future[Transcript]) -> None:
+        self.ended_s = time.monotonic()
+
+    def close(self) -> None:
+        """Begin nothing more; wait for what was begun."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def shown(transcript: Transcript) -> str:
+    """A transcript for people."""
+    lines = []
+    for member, seen in transcript.items():
+        if isinstance(seen, str):
+            lines.append(f"    {member}: {seen}")
+            continue
+        lines += [f"    {member}  {step}" for step in seen["steps"]]
+        lines += [f"    {member}  consumed {at}={values}" for at, values in seen["records"].items()]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m integration_tests.clients.perform", description=__doc__)
+    parser.add_argument("address", metavar="HOST:PORT")
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--workers", type=int, default=WORKERS)
+    parser.add_argument("--show", action="store_true", help="print all transcripts, not only of stories that were stuck")
+    options = parser.parse_intermixed_args(arguments)
+    stuck = 0
+    with Agents() as agents:
+        performance = Performance(options.address, agents, parts(options.parts), options.workers)
+        for (variant, story), future in performance.played.items():
+            transcript = future.result()
+            stuck += "stuck" in transcript
+            if options.show or "stuck" in transcript:
+                print(f"{variant} {story}", shown(transcript), sep="\n", flush=True)
+        print(f"{len(performance.played)} stories, {stuck} stuck, {performance.ended_s - performance.began_s:.1f} s")
+        performance.close()
+    return 1 if stuck else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
