@@ -1,0 +1,96 @@
+"""What can go wrong with brokers in containers: one family of exceptions, each with a message that says what to do.
+
+Owns the words for what Docker refuses. Refuses to know who asked Docker, and why.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+PORT_TAKEN = ("already allocated", "already in use", "ports are not available")
+"""How Docker says that a port of the host is taken: its own table of ports, the kernel, Docker Desktop."""
+
+_REFUSED_CONFIG = re.compile(r"ConfigException: (.+)")
+_TROUBLE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error)\b|error:)")
+_LONGEST_REASON = 500
+
+
+class ContainerError(Exception):
+    """A broker in a container cannot be had, or cannot be used so: what, where, and what to do about it."""
+
+
+class DockerUnavailableError(ContainerError):
+    """No Docker daemon answers, or this user may not ask it. A test suite may skip on it."""
+
+
+class ImageUnavailableError(ContainerError):
+    """The image is not here and cannot be pulled. A test suite may skip on it."""
+
+
+def unreachable(error: BaseException) -> DockerUnavailableError:
+    """For whatever Docker's client raised when it first spoke to the daemon."""
+    where = os.environ.get("DOCKER_HOST") or "Docker's usual socket"
+    if any(isinstance(cause, PermissionError) for cause in _causes(error)):
+        return DockerUnavailableError(
+            f"no permission to speak to Docker at {where}: add this user to the group that owns the socket (often `docker`) and log in "
+            "again, use rootless Docker, or set DOCKER_HOST to a daemon that this user may ask"
+        )
+    return DockerUnavailableError(
+        f"no Docker daemon answers at {where}: start Docker (`docker version` must answer), or set DOCKER_HOST to where it listens. "
+        f"Docker's client says: {_one_line(error)}"
+    )
+
+
+def unavailable(image: str, reason: object, advice: str) -> ImageUnavailableError:
+    """An image that is neither here nor to be had. `advice`: what else to do."""
+    return ImageUnavailableError(
+        f"image {image} is not on this machine and cannot be pulled ({_one_line(reason)}): see that its name is right, "
+        f"pull it where there is a network (`docker pull {image}`), or {advice}"
+    )
+
+
+def taken(port: int) -> ContainerError:
+    """A fixed port that somebody else holds."""
+    return ContainerError(
+        f"port {port} of this machine is taken: free it (`docker ps` shows containers, `ss -ltnp` other programs), "
+        "give another port, or give none to have a free one chosen"
+    )
+
+
+def refused(what: str, error: BaseException) -> ContainerError:
+    """Whatever else Docker refuses."""
+    return ContainerError(f"Docker could not {what}: {_one_line(error)}")
+
+
+def is_port_taken(error: BaseException) -> bool:
+    """Whether Docker refused a start because a port of the host is taken."""
+    return any(sign in str(error) for sign in PORT_TAKEN)
+
+
+def reason_in(log: str) -> str:
+    """The line of a broker's log that says best why it ended; empty for an empty log."""
+    refusals = _REFUSED_CONFIG.findall(log)
+    if refusals:
+        return f"it refuses its configuration: {refusals[0]}"[:_LONGEST_REASON]
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    troubled = [line for line in lines if _TROUBLE.search(line) and not line.startswith("at ")]
+    return (troubled or lines or [""])[-1][:_LONGEST_REASON]
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, and what it came from: raised from, raised while, or wrapped as an argument."""
+    seen: list[BaseException] = []
+    todo: list[object] = [error]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, BaseException) and one not in seen:
+            seen.append(one)
+            todo += [one.__cause__, one.__context__, *one.args]
+    yield from seen
+
+
+def _one_line(error: object) -> str:
+    """What Docker explains, where it does; else the error's text."""
+    return " ".join(str(getattr(error, "explanation", None) or error).split())[:_LONGEST_REASON]

@@ -1,0 +1,125 @@
+"""`RealKafka`: one broker of Apache Kafka, or a cluster of three, from apache/kafka or from the locally built image.
+
+Owns the brokers' settings and the way to Kafka's tools inside a container. The settings are Kafka's own defaults but for those named
+at `RealKafka`. No start script: only variables, so that both images serve. Refuses to know what is asked of the brokers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from . import daemon
+from .brokers import CLIENT_PORT, Brokers, host_name
+from .errors import ContainerError, refused
+from .settings import checked_config, log_unknown, variable
+
+DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
+
+QUICK_JVM: Final = "-Xms256m -Xmx512m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""JVM options for a broker that lives for one test run: little memory, the quick compiler, the simple collector."""
+
+IMAGE_JVM: Final = ""
+"""No options: the JVM as the image and the machine choose it (1 GiB of heap; on machines of some size G1 and both compilers)."""
+
+_BROKER_PORT, _CONTROLLER_PORT = 9093, 9094
+_CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
+_TOOLS = "/opt/kafka/bin"
+_OFFLINE_TOOLS = frozenset({"kafka-dump-log", "kafka-storage"})
+
+QUICK_START: Final = {"group.initial.rebalance.delay.ms": "0"}
+ALONE: Final = {
+    "offsets.topic.num.partitions": "4",
+    "offsets.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.replication.factor": "1",
+}
+
+
+class RealKafka(Brokers):
+    """Apache Kafka for as long as a `with` lasts: one broker, or three of which any one may die.
+
+    `brokers`: 1 or 3, each a controller too. `config`: broker configurations by Kafka's names, for all brokers. `image`: instead of the
+    environment's KAFKA_IMAGE, or apache/kafka:4.3.1. `ports`: ports of this machine, one for each broker; None for free ones.
+    `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
+
+    Settings are Kafka's defaults, except that group.initial.rebalance.delay.ms is 0 (as in `Emulator`), and that a broker alone keeps
+    its internal topics in one replica and committed offsets in 4 partitions rather than 50. `config` overrules all of these.
+
+    A broker is ready when its Metadata names all brokers as alive. Its group coordinator may still be about to load:
+    __consumer_offsets is created when a client first looks for a coordinator, as on any fresh Kafka, and clients wait for it by themselves.
+
+    Raises ContainerError for arguments that cannot be, and when the brokers cannot be had within `pull_timeout_s` and `startup_timeout_s`;
+    DockerUnavailableError and ImageUnavailableError are such errors.
+    """
+
+    kind = "broker"
+    advice = (
+        "build the local one in a checkout of this project (`python -m tools.images kafka`) and set KAFKA_IMAGE=local/kafka:4.3.1"
+    )
+
+    def __init__(
+        self,
+        brokers: int = 1,
+        config: Mapping[str, object] | None = None,
+        image: str | None = None,
+        ports: int | Sequence[int] | None = None,
+        *,
+        jvm: str = QUICK_JVM,
+        startup_timeout_s: float = 60,
+        pull_timeout_s: float = 300,
+    ) -> None:
+        if brokers not in (1, 3):
+            raise ContainerError(f"brokers={brokers}: give 1, or 3; with 2 the loss of either would end the cluster")
+        super().__init__(
+            image=image or os.environ.get("KAFKA_IMAGE") or DEFAULT_IMAGE, count=brokers, ports=ports,
+            startup_timeout_s=startup_timeout_s, pull_timeout_s=pull_timeout_s,
+        )  # fmt: skip
+        self._jvm = jvm
+        self._config = checked_config(config or {}, reserved=self._placing(1, "", ""))
+        log_unknown(self._config)
+
+    def tool(self, name: str, *args: str, node: int = 1) -> str:
+        """Run one of Kafka's command-line tools in a broker's container: `tool("kafka-topics", "--list")`. What it printed.
+
+        --bootstrap-server is added, the broker of that container. A tool that writes nothing for a minute is given up.
+        Raises ContainerError if it cannot run, or ends with a status other than 0; then with all it printed.
+        """
+        address = [] if name in _OFFLINE_TOOLS else ["--bootstrap-server", f"localhost:{_BROKER_PORT}"]
+        container = self._node(node).docker
+        try:
+            status, (output, errors) = container.exec_run([f"{_TOOLS}/{name}.sh", *address, *args], demux=True)
+        except daemon.DOCKER_ERRORS as error:
+            raise refused(f"run {name} in broker {node}", error) from error
+        printed = (output or b"").decode(errors="replace")
+        if status:
+            said = (printed + (errors or b"").decode(errors="replace")).strip()
+            raise ContainerError(f"{name} {' '.join(args)}: status {status} in broker {node}: {said}")
+        return printed
+
+    def _environment(self, number: int, address: str) -> Mapping[str, str]:
+        inside = host_name(number) if self.count > 1 else "localhost"
+        settings = self._placing(number, address, inside) | QUICK_START | (ALONE if self.count == 1 else {}) | self._config
+        variables = {variable(name): value for name, value in settings.items()}
+        variables["CLUSTER_ID"] = _CLUSTER_ID
+        if self._jvm:
+            variables["KAFKA_JVM_PERFORMANCE_OPTS"] = self._jvm
+        return variables
+
+    def _placing(self, number: int, address: str, inside: str) -> dict[str, str]:
+        """The settings that place a broker among the others and tell clients where it is. Any one drops all the image's own."""
+        voters = [(n, host_name(n) if self.count > 1 else "localhost") for n in range(1, self.count + 1)]
+        return {
+            "node.id": str(number),
+            "process.roles": "broker,controller",
+            "controller.quorum.voters": ",".join(f"{n}@{host}:{_CONTROLLER_PORT}" for n, host in voters),
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "BROKER",
+            "listeners": f"PLAINTEXT://:{CLIENT_PORT},BROKER://:{_BROKER_PORT},CONTROLLER://:{_CONTROLLER_PORT}",
+            "advertised.listeners": f"PLAINTEXT://{address},BROKER://{inside}:{_BROKER_PORT}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "log.dirs": "/tmp/kraft-combined-logs",
+        }

@@ -1,0 +1,93 @@
+"""One broker's container: where clients reach it, its log, what is done to it, and whether it is alive.
+
+Owns the wait for one broker and the words for one that ended early. Refuses to know how a container is made or removed.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from testcontainers.core.container import DockerContainer
+
+from .daemon import DOCKER_ERRORS
+from .errors import ContainerError, is_port_taken, reason_in, refused, taken
+from .readiness import live_brokers
+
+STOP_LIMIT_S: Final = 30
+_POLL_S: Final = 0.05
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """A broker: its id, which counts from 1, its container, and where clients reach it. `kind`: what an error message calls it."""
+
+    kind: str
+    number: int
+    host: str
+    port: int
+    container: DockerContainer
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}"
+
+    @property
+    def address(self) -> str:
+        """`host:port`."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def docker(self) -> Any:
+        """The container as Docker's client has it."""
+        return self.container.get_wrapped_container()
+
+    def logs(self, tail: int | None = None) -> str:
+        """What the broker wrote, or its last lines. Raises ContainerError."""
+        try:
+            output: bytes = self.docker.logs(tail="all" if tail is None else tail)
+        except DOCKER_ERRORS as error:
+            raise refused(f"read the log of {self}", error) from error
+        return output.decode(errors="replace")
+
+    def order(self, verb: str, **options: object) -> None:
+        """Have Docker kill, stop, start, pause or unpause the container, or wait for its end. Raises ContainerError."""
+        try:
+            getattr(self.docker, verb)(**options)
+        except DOCKER_ERRORS as error:
+            if is_port_taken(error):
+                raise taken(self.port) from error
+            raise refused(f"{verb} {self}", error) from error
+
+    def await_alive(self, ids: set[int], limit_s: float) -> None:
+        """Wait until the broker knows those with these ids to be alive. Raises ContainerError if it ends, or after the limit."""
+        deadline = time.monotonic() + limit_s
+        while not ids <= live_brokers(self.host, self.port):
+            self._check_running()
+            if time.monotonic() > deadline:
+                raise ContainerError(
+                    f"{self} at {self.address} was not ready within {limit_s:g} s; a slow machine needs a larger startup_timeout_s. "
+                    f"The end of its log is attached; what stands out there: {self._reason()}"
+                )
+            time.sleep(_POLL_S)
+
+    def close(self) -> None:
+        """Let go of Docker's client; the container stays."""
+        self.container.get_docker_client().client.close()
+
+    def _check_running(self) -> None:
+        """Raises ContainerError if the container has ended."""
+        try:
+            self.docker.reload()
+        except DOCKER_ERRORS as error:
+            raise refused(f"look after {self}", error) from error
+        state = self.docker.attrs["State"]
+        if state["Status"] in ("exited", "dead"):
+            memory = " (out of memory)" if state.get("OOMKilled") else ""
+            raise ContainerError(f"{self} ended before it was ready, exit code {state['ExitCode']}{memory}: {self._reason()}")
+
+    def _reason(self) -> str:
+        with suppress(ContainerError):
+            return reason_in(self.logs()) or "nothing, its log is empty"
+        return "nothing, its log cannot be read"

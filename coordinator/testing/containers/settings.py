@@ -1,0 +1,86 @@
+"""What a test asks for, checked before Docker is asked: broker configuration, ports; and how both become an environment.
+
+Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`. Owns the checks of arguments.
+Refuses to know Docker.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from ...cluster.configs import broker_defs
+from .errors import ContainerError
+
+logger = logging.getLogger(__name__)
+
+_NAME = re.compile(r"[a-z0-9]+([._-][a-z0-9]+)*")
+_NOT_FOR_BROKERS = frozenset({
+    "gc.log.opts", "heap.opts", "jmx.hostname", "jmx.opts", "jvm.performance.opts", "log4j.loggers", "log4j.opts",
+    "log4j.root.loglevel", "opts", "tools.log4j.loglevel", "version",
+})  # fmt: skip
+"""Names whose variables the image takes for its own scripts."""
+
+
+def variable(name: str) -> str:
+    """The environment variable for a broker configuration: `num.partitions` is KAFKA_NUM_PARTITIONS."""
+    return "KAFKA_" + name.replace("_", "__").replace("-", "___").replace(".", "_").upper()
+
+
+def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -> dict[str, str]:
+    """The configuration as texts. Raises ContainerError for what no broker could be given; `reserved` names are the caller's own.
+
+    Values are left to the broker to judge. Nor is a name it does not know an error, since plugins bring their own; but a broker
+    passes over it in silence, so it is logged.
+    """
+    texts = {}
+    for name, value in config.items():
+        if not _NAME.fullmatch(str(name)) or name in _NOT_FOR_BROKERS:
+            raise ContainerError(f"config: {name!r} is no name of a broker configuration; write it as Kafka does, such as num.partitions")
+        if name in reserved:
+            raise ContainerError(f"config: {name} follows from the other arguments (brokers, ports) and cannot be given")
+        texts[name] = _text(name, value)
+    return texts
+
+
+def log_unknown(names: Iterable[str]) -> None:
+    """Say which configurations Kafka 4.3.1 does not know, and what may have been meant."""
+    for name in names:
+        if name not in broker_defs() and not name.startswith("listener.name."):
+            near = get_close_matches(name, broker_defs(), 1)
+            meant = f"; is {near[0]} meant?" if near else ""
+            logger.warning("config: %s is no broker configuration of Kafka 4.3.1, which passes over unknown names%s", name, meant)
+
+
+def checked_ports(ports: int | Sequence[int] | None, brokers: int) -> list[int] | None:
+    """A port of the host for each broker, or None for free ones. Raises ContainerError."""
+    if ports is None:
+        return None
+    listed = [ports] if isinstance(ports, int) else list(ports)
+    if len(listed) != brokers or len(set(listed)) != brokers:
+        raise ContainerError(f"ports={ports}: give {brokers} different port{'s' * (brokers > 1)}, one for each, or None for free ones")
+    for port in listed:
+        if not 1 <= port <= 65_535:
+            raise ContainerError(f"ports: {port} is no port; give one from 1 to 65535, or None for a free one")
+    return listed
+
+
+def checked_seconds(name: str, value: float) -> float:
+    """A time limit. Raises ContainerError unless it is positive."""
+    if value <= 0:
+        raise ContainerError(f"{name}={value}: give a time limit in seconds above 0")
+    return value
+
+
+def _text(name: str, value: object) -> str:
+    """A value as Kafka writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str | int | float):
+        raise ContainerError(f"config: {name} is {value!r}; give a text, a number or a truth value")
+    text = str(value)
+    if "\n" in text or "\0" in text:
+        raise ContainerError(f"config: {name} has a value of several lines; give one line")
+    return text
