@@ -177,10 +177,13 @@ class Server:
         self.settle(now)
 
     def _close_idle(self) -> None:
-        """Close connections that sent nothing for connections.max.idle.ms, as Kafka does; look again after a quarter of that."""
+        """Close connections on which nothing came or went for connections.max.idle.ms, as Kafka does; look again after a quarter of that.
+
+        A parked request does not keep its connection: Kafka hangs up on it, too.
+        """
         now = self.now()
-        for protocol in [protocol for protocol in self.protocols if now - protocol.received_at >= self._max_idle_ms]:
-            logger.info("%s: connection closed: idle for %d ms", protocol.connection.peer, now - protocol.received_at)
+        for protocol in [protocol for protocol in self.protocols if now - protocol.active_at >= self._max_idle_ms]:
+            logger.info("%s: connection closed: idle for %d ms", protocol.connection.peer, now - protocol.active_at)
             protocol.end()
         self._idle_timer = self.loop.call_later(max(self._max_idle_ms / 4, 10) / 1000, self._close_idle)
 
@@ -218,14 +221,14 @@ class Server:
 class ServerProtocol(asyncio.BufferedProtocol):
     """asyncio's side of one connection. All share the server's receive buffer: it is empty again when a call returns."""
 
-    __slots__ = ("_server", "connection", "listener", "received_at", "transport")
+    __slots__ = ("_server", "active_at", "connection", "listener", "transport")
 
     transport: Any  # asyncio.Transport; uvloop's has no base class in common
 
     def __init__(self, server: Server, listener: str) -> None:
         self._server = server
         self.listener = listener
-        self.received_at = server.now()
+        self.active_at = server.now()
         self.connection: Connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -237,9 +240,13 @@ class ServerProtocol(asyncio.BufferedProtocol):
         host, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         self.connection = Connection(
             self._server.broker, peer=f"{host}:{port}", client_host=java_host(host), listener=self.listener,
-            write=self.transport.write, close=self._close,
+            write=self._write, close=self._close,
         )  # fmt: skip
         self._server.protocols.add(self)
+
+    def _write(self, data: bytes) -> None:
+        self.active_at = self._server.now()
+        self.transport.write(data)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._server.receive_buffer
@@ -247,7 +254,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         server = self._server
         connection = self.connection
-        self.received_at = now = server.now()
+        self.active_at = now = server.now()
         server.catch_up(now)
         connection.receive(server.receive_buffer[:nbytes], now)
         if not connection.wants_bytes:

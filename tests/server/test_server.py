@@ -264,6 +264,18 @@ class TestService:
             assert closed.result() == b""
             assert len(run.server.protocols) == 1
 
+    async def test_an_answer_counts_as_activity(self) -> None:
+        """connections.max.idle.ms counts from the last byte either way, as scenario cleanup.an_answer_counts_as_activity shows of Kafka."""
+        async with running(config={"group.initial.rebalance.delay.ms": "50"}) as run:
+            peer = await run.peer()
+            (connection,) = run.server.protocols
+            peer.send(join(await member_id(peer)), 9)
+            while not run.server.broker.coordinator.groups["g"].members:
+                await asyncio.sleep(0)
+            connection.active_at = -1
+            await peer.receive(JoinGroupRequest, 9)
+            assert connection.active_at >= 0
+
 
 class TestStop:
     async def test_parked_requests_are_answered_and_everything_is_closed(self) -> None:
