@@ -10,6 +10,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from signal import SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError
@@ -44,14 +47,25 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until a signal comes. 0 after a graceful stop, 2 if the server cannot start."""
-    new_loop = loop_factory(args.loop)
-    import asyncio
+    with _stoppable():
+        new_loop = loop_factory(args.loop)
+        import asyncio
 
-    if args.from_environment:
-        _take_environment(args)
-    emulator = _emulator(args)
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        return runner.run(_serve(emulator))
+        if args.from_environment:
+            _take_environment(args)
+        emulator = _emulator(args)
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            return runner.run(_serve(emulator))
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Hear SIGTERM before the loop does. To process 1 of a container it would be nothing, and `docker stop` would wait for long."""
+    former = signal(SIGTERM, lambda *_: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal(SIGTERM, former)
 
 
 def loop_factory(kind: str) -> type | None:
@@ -107,7 +121,6 @@ def _emulator(args: argparse.Namespace) -> Emulator:
 
 async def _serve(emulator: Emulator) -> int:
     import asyncio
-    from signal import SIGINT, SIGTERM
 
     from coordinator.emulator import EmulatorError
 
@@ -116,11 +129,11 @@ async def _serve(emulator: Emulator) -> int:
 
     def stop() -> None:
         asked_to_stop.set()
-        for signal in (SIGINT, SIGTERM):  # the next one ends us in its own way
-            loop.remove_signal_handler(signal)
+        for number in (SIGINT, SIGTERM):  # the next one ends us in its own way
+            loop.remove_signal_handler(number)
 
-    for signal in (SIGINT, SIGTERM):
-        loop.add_signal_handler(signal, stop)
+    for number in (SIGINT, SIGTERM):
+        loop.add_signal_handler(number, stop)
     try:
         await emulator.start()
     except EmulatorError as error:

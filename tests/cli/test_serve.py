@@ -64,6 +64,21 @@ def test_says_what_is_in_force_serves_and_ends_gracefully(loop: str, how: signal
     assert log.read_text().endswith("\n")
 
 
+def test_sigterm_before_it_listens_is_a_graceful_stop_too() -> None:
+    """Process 1 of a container does not hear signals that it has no handler for."""
+    program = (
+        "import os, signal, sys; from coordinator.cli import main, serve; "
+        "serve._emulator = lambda args: os.kill(os.getpid(), signal.SIGTERM); "
+        "former = signal.getsignal(signal.SIGTERM); "
+        "status = None\n"
+        "try: main(['serve', '--loop', 'asyncio'])\n"
+        "except SystemExit as end: status = end.code\n"
+        "print(status, signal.getsignal(signal.SIGTERM) is former)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "0 True\n"
+
+
 def test_kafkas_defaults_and_advertised_addresses() -> None:
     with serving("--kafka-defaults", "--advertise", "kafka.example:1234") as (_, lines):
         text = "\n".join(lines)
