@@ -1,4 +1,4 @@
-"""Record anew what a real Kafka does, for machines that have none: `python -m integration_tests.record [wire] [clients] [tools]`.
+"""Record anew what a real Kafka does, for machines that have none: `python -m integration_tests.record [part ...]`.
 
 Starts real brokers, one for each profile, and writes integration_tests/golden/. Read the difference before it is committed. Exit
 status 1 if something did not repeat, 2 if no real broker can be had.
@@ -13,7 +13,7 @@ from typing import Final
 
 from integration_tests.targets import KafkaTarget, NoBroker
 
-PARTS: Final = ("wire", "clients", "tools")
+PARTS: Final = ("wire", "clients", "tools", "java_admin")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -96,7 +96,7 @@ def _rehearse(agent: subprocess.Popen[str], address: str) -> None:
         "bootstrap.servers": address, "group.id": "g",
         "partition.assignment.strategy": "cooperative-sticky", "auto.offset.reset": "earliest",
     }  # fmt: skip
-    orders = (
+    orders: tuple[tuple[dict[str, object], str], ...] = (
         ({"do": "produce", "bootstrap": address, "records": [["t", 0, "v", None]]}, "reply"),
         ({"do": "create", "member": "A", "config": config}, "reply"),
         ({"do": "subscribe", "member": "A", "topics": ["t"], "on_revoked": "commit"}, "reply"),

@@ -48,7 +48,7 @@ public final class Agent {
         Agent agent = new Agent(new PrintStream(System.out, false, StandardCharsets.UTF_8));
         System.setOut(System.err); // whatever a library prints must not stand among the lines
         ObjectNode ready = JSON.createObjectNode();
-        agent.say(ready.put("ready", AppInfoParser.getVersion()));
+        agent.say(ready.put("ready", "kafka-clients " + AppInfoParser.getVersion()));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             JsonNode command = JSON.readTree(line);
@@ -77,8 +77,8 @@ public final class Agent {
         } else if (member == null || what.equals("create")) {
             throw new IllegalStateException(member == null ? "there is no member " + name : "there is a member " + name + " already");
         } else if (what.equals("wakeup")) {
+            reply(command, null); // first, or else the poll that is woken up might be told of first
             member.wakeup();
-            reply(command, null);
             return;
         }
         member.later(command);
@@ -113,7 +113,8 @@ public final class Agent {
             return nameOf(thrown.getCause());
         }
         Errors error = Errors.forException(thrown);
-        return error == Errors.UNKNOWN_SERVER_ERROR ? thrown.getClass().getSimpleName().replaceFirst("(Exception|Error)$", "") : error.name();
+        String known = thrown.getClass().getSimpleName().replaceFirst("(Exception|Error)$", "");
+        return error == Errors.UNKNOWN_SERVER_ERROR ? known : error.name();
     }
 
     static TopicPartition partition(JsonNode pair) {

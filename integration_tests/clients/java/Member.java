@@ -61,10 +61,9 @@ final class Member extends Thread {
     /** The only thing that another thread may ask of a consumer. */
     void wakeup() {
         KafkaConsumer<String, String> made = consumer;
-        if (made == null) {
-            throw new IllegalStateException("member " + name + " has no consumer");
+        if (made != null) {
+            made.wakeup();
         }
-        made.wakeup();
     }
 
     @Override
@@ -242,7 +241,8 @@ final class Member extends Thread {
     private static Map<String, Object> translated(JsonNode config) {
         Map<String, Object> translated = new HashMap<>();
         config.properties().forEach(entry -> translated.put(entry.getKey(), entry.getValue().asText()));
-        translated.computeIfPresent("partition.assignment.strategy", (key, assignor) -> ASSIGNORS.getOrDefault(assignor, (String) assignor));
+        translated.computeIfPresent("partition.assignment.strategy",
+                (key, assignor) -> ASSIGNORS.getOrDefault(assignor, (String) assignor));
         translated.putIfAbsent("group.protocol", "classic");
         return translated;
     }

@@ -1,0 +1,75 @@
+"""What the Java clients say of a broker, call by call (`Calls.java`), and what they said of a real one.
+
+    python -m integration_tests.java_admin.record ADDRESS
+
+Owns the run of the calls and the record (integration_tests/golden/java_admin). A record is kept if it repeats.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import zip_longest
+from pathlib import Path
+from typing import Final
+
+from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.recorder import await_coordinator
+from tools import kafka_jars
+
+PROFILE: Final = "plain"
+PATIENCE_S: Final = 120
+GOLDEN: Final = Path(__file__).resolve().parents[1] / "golden" / "java_admin" / "calls.txt"
+_CALLS: Final = Path(__file__).with_name("Calls.java")
+_QUIET: Final = f"-Dlog4j2.configurationFile={_CALLS.with_name('log4j2-quiet.properties')}"
+_JVM: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+
+
+class CallsError(Exception):
+    """The calls did not come to their end; the text says where."""
+
+
+def said(address: str) -> list[str]:
+    """A line for each call: what it said of the broker at this address. Raises NoJavaError, CallsError."""
+    command = [kafka_jars.java(), *_JVM, _QUIET, "-cp", kafka_jars.class_path(), str(_CALLS), address]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired as late:
+        heard = (late.stdout or b"").decode().splitlines()
+        raise CallsError(f"the calls did not end within {PATIENCE_S} s; the last was: {heard[-1:]}") from None
+    lines = done.stdout.splitlines()
+    if done.returncode:
+        raise CallsError(f"the calls broke off after {lines[-1:]}: {done.stderr.strip()[:1000]}")
+    return lines
+
+
+def expected() -> list[str]:
+    """What was said of a real Kafka 4.3.1."""
+    return GOLDEN.read_text().splitlines()
+
+
+def differences(kafka: list[str], ours: list[str]) -> list[str]:
+    """Where the second parts from the first, two lines each."""
+    return [
+        f"Kafka    {theirs}\nemulator {mine}"
+        for theirs, mine in zip_longest(kafka, ours, fillvalue="(nothing)") if theirs != mine
+    ]  # fmt: skip
+
+
+def record_all(addresses: Callable[[str], str]) -> int:
+    """Record the broker whose address by profile is given; 1 if it did not repeat itself."""
+    address = addresses(PROFILE)
+    await_coordinator(address, TableCodec())
+    first, second = said(address), said(address)
+    if first != second:
+        print("java_admin: not recorded, it does not repeat:", *differences(first, second), sep="\n")
+        return 1
+    GOLDEN.parent.mkdir(parents=True, exist_ok=True)
+    GOLDEN.write_text("\n".join(first) + "\n")
+    print(f"java_admin: {len(first)} calls")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(record_all(lambda _: sys.argv[1]))
