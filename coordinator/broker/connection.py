@@ -21,7 +21,7 @@ from ..interceptors import Answer, Hold, consult
 from ..wire.framing import MIN_FRAME_BYTES, parse_request_header
 from ..wire.primitives import WireError
 from . import apis, wire_log
-from .core import CLOSE, NO_RESPONSE, Call, Encoded, Special
+from .core import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Special
 
 if TYPE_CHECKING:
     from ..wire.schema import Message
@@ -214,6 +214,9 @@ class Connection:
         """Give the request to its handler and queue the answer, or park it."""
         try:
             result = api.handle(self._broker, call)
+        except NoRequest as error:
+            self._refuse(f"{apis.title(api.key)} v{call.version}: {error}")
+            return
         except Exception as error:
             self._refuse(f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault", error)
             return

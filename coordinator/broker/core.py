@@ -45,6 +45,10 @@ CLOSE: Final = Special.CLOSE
 """The connection is closed without an answer (Produce with acks=0 and an error)."""
 
 
+class NoRequest(Exception):
+    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is closed. `str()` says why."""
+
+
 class Encoded(NamedTuple):
     """A response body that is encoded already, in the version of its request, without header."""
 

@@ -124,7 +124,7 @@ def plan_growth(broker: Broker, name: str, count: int, assignments: list[list[in
         why = f"Attempted to add {added} additional partition(s), but only {len(assignments)} assignment(s) were specified."
         raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     for index, replicas in enumerate(assignments, present):
-        _check_replicas(broker.cluster, index, replicas, factor)
+        check_replicas(broker.cluster, index, replicas, factor)
     return assignments
 
 
@@ -181,7 +181,7 @@ def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
     for index, replicas in wanted.assignments:
         if index in by_index:
             raise _bad_assignment(f"Found multiple manual partition assignments for partition {index}")
-        _check_replicas(cluster, index, replicas, factor)
+        check_replicas(cluster, index, replicas, factor)
         factor = len(replicas)
         by_index[index] = replicas
     if sorted(by_index) != list(range(len(by_index))):
@@ -189,7 +189,8 @@ def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
     return [by_index[index] for index in range(len(by_index))]
 
 
-def _check_replicas(cluster: Cluster, index: int, replicas: list[int], factor: int | None) -> None:
+def check_replicas(cluster: Cluster, index: int, replicas: list[int], factor: int | None = None) -> None:
+    """Check the replicas that a partition is to have; `factor`: as many as the topic's others have. Raises Refused."""
     if not replicas:
         raise _bad_assignment("The manual partition assignment includes an empty replica list.")
     previous = None

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .client_quotas import ClientQuotas
     from .configs import BrokerConfigs, ConfigValue
     from .partition_log import PartitionLog
+    from .scram_credentials import ScramCredentials
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
@@ -146,6 +149,20 @@ class Cluster:
         """Replace a topic's own configuration values (validated before)."""
         self.topics[name].set_configs(configs)
         self._changed()
+
+    @cached_property
+    def client_quotas(self) -> ClientQuotas:
+        """What was set for users, client ids and addresses; not shown by Metadata."""
+        from .client_quotas import ClientQuotas
+
+        return ClientQuotas()
+
+    @cached_property
+    def scram_credentials(self) -> ScramCredentials:
+        """Who could log in by SCRAM; not shown by Metadata."""
+        from .scram_credentials import ScramCredentials
+
+        return ScramCredentials()
 
     def add_broker(self, broker: BrokerNode) -> None:
         """Add a broker, or replace the one with its id (new endpoints, fencing)."""

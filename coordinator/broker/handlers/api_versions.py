@@ -48,6 +48,16 @@ def handle(broker: Broker, call: Call) -> Result:
     return _encoded[call.version]
 
 
+def supported_levels(feature: str) -> tuple[int, int] | None:
+    """Lowest and highest level of a feature that Kafka 4.3.1 supports; None: there is no such feature."""
+    return _SUPPORTED.get(feature)
+
+
+def finalized_level(feature: str) -> int:
+    """The level that the cluster has; 0 for a feature that is off or unknown."""
+    return _FINALIZED.get(feature, 0)
+
+
 def _answer(version: int) -> ApiVersionsResponse:
     keys = [ApiVersion(api_key=key, min_version=api.lowest, max_version=api.highest) for key, api in sorted(SERVED.items())]
     supported = [

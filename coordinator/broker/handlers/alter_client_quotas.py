@@ -1,0 +1,51 @@
+"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. Quotas are kept and shown; nothing is throttled.
+
+An entity named twice is altered as its first entry says, and refused all the same; one whose entry names a key twice is not altered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...cluster.client_quotas import Change, Entity, QuotaRefused, duplicate, entity
+from ...wire.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasRequestEntryData,
+    AlterClientQuotasResponse,
+    AlterClientQuotasResponseEntryData,
+    EntityData,
+)
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> AlterClientQuotasResponse:
+    """Answered at once."""
+    request = call.message
+    assert isinstance(request, AlterClientQuotasRequest)
+    results: dict[Entity, QuotaRefused | None] = {}
+    for entry in request.entries:
+        whose = entity((part.entity_type, part.entity_name) for part in entry.entity)
+        keys = [op.key for op in entry.ops]
+        if whose in results or len(set(keys)) < len(keys):
+            results[whose] = duplicate(whose)
+        else:
+            results[whose] = _altered(broker, whose, entry, request.validate_only)
+    return AlterClientQuotasResponse(entries=[_entry(whose, refused) for whose, refused in results.items()])
+
+
+def _altered(broker: Broker, whose: Entity, entry: AlterClientQuotasRequestEntryData, validate_only: bool) -> QuotaRefused | None:
+    changes = [Change(op.key, None if op.remove else op.value) for op in entry.ops]
+    try:
+        broker.cluster.client_quotas.alter(whose, changes, validate_only=validate_only)
+    except QuotaRefused as refused:
+        return refused
+    return None
+
+
+def _entry(whose: Entity, refused: QuotaRefused | None) -> AlterClientQuotasResponseEntryData:
+    return AlterClientQuotasResponseEntryData(
+        error_code=0 if refused is None else refused.code, error_message=None if refused is None else str(refused),
+        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in whose],
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a credential."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...cluster.scram_credentials import ScramRefused
+from ...errors import ErrorCode
+from ...wire.messages.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> DescribeUserScramCredentialsResponse:
+    """Answered at once, each user by itself."""
+    request = call.message
+    assert isinstance(request, DescribeUserScramCredentialsRequest)
+    asked = Counter(user.name for user in request.users or ()) or Counter(broker.cluster.scram_credentials.users())
+    return DescribeUserScramCredentialsResponse(results=[_result(broker, user, count) for user, count in asked.items()])
+
+
+def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentialsResult:
+    try:
+        if count > 1:
+            why = f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"
+            raise ScramRefused(ErrorCode.DUPLICATE_RESOURCE, why)
+        found = broker.cluster.scram_credentials.of(user)
+    except ScramRefused as refused:
+        return DescribeUserScramCredentialsResult(user=user, error_code=refused.code, error_message=refused.message)
+    infos = [CredentialInfo(mechanism=mechanism, iterations=iterations) for mechanism, iterations in found]
+    return DescribeUserScramCredentialsResult(user=user, credential_infos=infos)

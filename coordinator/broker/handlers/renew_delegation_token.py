@@ -1,0 +1,16 @@
+"""RenewDelegationToken (key 39), v1-2, on a connection without authentication: refused (64), as all of KIP-48 is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.renew_delegation_token import RenewDelegationTokenResponse
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(_: Broker, __: Call) -> RenewDelegationTokenResponse:
+    """Answered at once."""
+    return RenewDelegationTokenResponse(error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1)

@@ -1,0 +1,63 @@
+"""UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 knows its kinds and can only check, v2 tells no results.
+
+Checked are Kafka's rules in Kafka's order. Levels themselves are what is served and do not change: a level that Kafka would set is
+refused too (95).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.update_features import FeatureUpdateKey, UpdatableFeatureResult, UpdateFeaturesRequest, UpdateFeaturesResponse
+from .api_versions import finalized_level, supported_levels
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
+_METADATA_VERSION = "metadata.version"
+_FAILED = "The update failed for all features since the following feature had an error: "
+
+
+def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
+    """Answered at once: all are refused with the first."""
+    request = call.message
+    assert isinstance(request, UpdateFeaturesRequest)
+    for update in request.feature_updates:
+        kind = update.upgrade_type if call.version > 0 else _SAFE_DOWNGRADE if update.allow_downgrade else _UPGRADE
+        why = _why_not(broker, update, kind)
+        if why is not None:
+            return UpdateFeaturesResponse(error_code=ErrorCode.INVALID_UPDATE_VERSION, error_message=_FAILED + why)
+    done = [UpdatableFeatureResult(feature=update.feature, error_message="NONE") for update in request.feature_updates]
+    return UpdateFeaturesResponse(error_message=None, results=done)
+
+
+def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
+    name, level = update.feature, update.max_version_level
+    current, supported = finalized_level(name), supported_levels(name)
+    invalid = f"Invalid update version {level} for feature {name}. "
+    if kind not in (_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE):
+        return f"{invalid}The controller does not support the given upgrade type."
+    if level < 0:
+        return f"{invalid}A feature version cannot be less than 0."
+    if supported is None and level > 0:
+        return f"{invalid}Local controller {broker.cluster.controller_id} does not support this feature."
+    if supported is None:
+        return f"{invalid}Feature {name} not found."
+    if not supported[0] <= level <= supported[1]:
+        only = f"{supported[0]}-{supported[1]}"
+        return f"{invalid}Local controller {broker.cluster.controller_id} only supports versions {only}"
+    if level < current and kind == _UPGRADE:
+        return f"{invalid}Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
+    if level > current and kind != _UPGRADE:
+        return f"{invalid}Can't downgrade to a newer version."
+    if level < current and name == _METADATA_VERSION:
+        return f"Unsupported metadata.version downgrade from {current} to {level}. {_NO_DOWNGRADE[kind]}"
+    return None if level == current else f"{invalid}The emulator serves level {current} and cannot change it."
+
+
+_NO_DOWNGRADE = {
+    _SAFE_DOWNGRADE: "Refusing to perform the requested downgrade because it might delete metadata information.",
+    _UNSAFE_DOWNGRADE: "Unsafe metadata downgrade is not supported in this version.",
+}
