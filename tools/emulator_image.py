@@ -8,6 +8,7 @@ Needs pip and hatchling beside this Python (`make setup`), and apt-get, dpkg-deb
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -140,7 +141,7 @@ def _target(base: str) -> Target:
     """Ask a base for its Python. Raises ImageError."""
     done = docker("run", "--rm", "--network", "none", "--entrypoint", "python3", base, "-c", _ASK, check=False)
     if done.returncode:
-        raise ImageError(f"the base {base} has no working python3: {done.stderr.strip().splitlines()[-1:]}")
+        raise ImageError(f"the base {base} has no working python3: {(done.stderr.strip().splitlines() or ['it said nothing'])[0]}")
     version, machine, glibc, abi = json.loads(done.stdout)
     if tuple(map(int, version.split("."))) < (3, 11):
         raise ImageError(f"the base {base} has Python {version}; 3.11 or newer is needed, such as python:3.13-slim")
@@ -199,7 +200,13 @@ def _unpack(root: Path, scratch: Path) -> None:
             raise ImageError(f"the local base needs Debian's {command}; give another base with --base, such as python:3.13-slim")
     debs = scratch / "debs"
     debs.mkdir()
-    _do(["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *_debian_packages()], "apt-get cannot fetch", cwd=debs)
+    try:
+        _fetch(debs)
+    except ImageError:
+        if os.geteuid():
+            raise
+        _do(["apt-get", "-qq", "update"], "apt-get cannot renew its lists")
+        _fetch(debs)
     for name in ("bin", "sbin", "lib", "lib64"):  # as every Debian has it, whatever the packages say
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -212,6 +219,11 @@ def _unpack(root: Path, scratch: Path) -> None:
         for path in root.glob(pattern):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     _finish(root)
+
+
+def _fetch(debs: Path) -> None:
+    """Download the packages. Raises ImageError; apt's lists may be missing or too old."""
+    _do(["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *_debian_packages()], "apt-get cannot fetch packages", cwd=debs)
 
 
 def _finish(root: Path) -> None:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from coordinator import __version__
 from tools.docker_build import ImageError
+from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator, build_example, default_base
 
 EMULATOR_TAG = f"kafka-group-coordinator:{__version__}"
 EMULATOR_ALIAS = "kafka-group-coordinator:latest"
 EXAMPLE_TAG = "kafka-group-coordinator-orders:latest"
-BASE_TAG = "kafka-group-coordinator-base:latest"
 KAFKA_TAG = "local/kafka:4.3.1"
 
 
@@ -41,30 +41,23 @@ def _parser() -> argparse.ArgumentParser:
         image.add_argument("--base", metavar="IMAGE", help="a Python image to stand on (default: python:3.13-slim; else the local base)")
     base = images.add_parser("base", help="a small Python of Debian's packages, where no image can be pulled", allow_abbrev=False)
     kafka = images.add_parser("kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False)
-    for image, tag in ((emulator, EMULATOR_TAG), (example, EXAMPLE_TAG), (base, BASE_TAG), (kafka, KAFKA_TAG)):
+    for image, tag in ((emulator, EMULATOR_TAG), (example, EXAMPLE_TAG), (base, LOCAL_BASE_TAG), (kafka, KAFKA_TAG)):
         image.add_argument("--tag", default=tag, help=f"the image's name (default {tag})")
     return parser
 
 
 def _build(args: argparse.Namespace) -> None:
-    """Only what is asked for is imported."""
     if args.image == "kafka":
         from tools.kafka_image import build_kafka
 
         build_kafka(args.tag)
     elif args.image == "base":
-        from tools.emulator_image import build_base
-
         build_base(args.tag)
     elif args.image == "example":
-        from tools.emulator_image import build_emulator, build_example, default_base
-
         chosen = args.base or default_base()
         build_emulator(EMULATOR_TAG, chosen, [EMULATOR_ALIAS])
         build_example(args.tag, chosen)
     else:
-        from tools.emulator_image import build_emulator
-
         build_emulator(args.tag, args.base, [EMULATOR_ALIAS] if args.tag == EMULATOR_TAG else [])
 
 
