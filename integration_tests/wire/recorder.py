@@ -27,6 +27,7 @@ NONCE_LENGTH = 6
 TIME_LIMIT_S = 60
 """How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
 _ZERO_ID = "0" * 32
 
@@ -123,12 +124,14 @@ _ODD_IDS = {"1".rjust(32, "0"), "f" * 32, "ab" * 16}
 _BY_NAME: dict[str, Callable[[Names, Any], Any]] = {
     "topic_id": lambda names, value: names.topic_id(value),
     "cluster_id": lambda _, __: "CLUSTER",
+    "client_host": lambda _, value: _ADDRESS.sub("/CLIENT", value),  # seen from inside a container, we are somebody else
     "finalized_features_epoch": lambda _, __: "EPOCH",
     "log_append_time_ms": lambda _, value: "now" if value > 0 else value,
     "transaction_start_time_ms": lambda _, value: "now" if value > 0 else value,
     "last_timestamp": lambda _, value: "now" if value > batches.TIMESTAMP_MS + 1_000_000 else value,
     "session_id": lambda names, value: names.of("S", value) if value not in (0, 12345) else value,
     "producer_id": lambda names, value: names.of("P", value) if value >= 0 and value != 987654321 else value,
+    "producer_id_filters": lambda names, value: names.value("producer_id", value),
     "v3_and_below_producer_id": lambda names, value: names.value("producer_id", value),
     "records": lambda names, value: [{**b, **({"producer_id": names.value("producer_id", b["producer_id"])} if "producer_id" in b else {})}
                                      for b in batches.read(value) or []] if isinstance(value, str) else value,
@@ -322,7 +325,7 @@ def await_coordinator(address: str, codec: Codec) -> None:
 def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: float | None = None) -> list[Step]:
     """The transcript of one scenario. A scenario cut short ends with the step that says why.
 
-    `limit_s` is the scenario's own unless given. Whatever goes wrong with the broker becomes a step, never an exception.
+    `limit_s` is the scenario's own unless given. Whatever else goes wrong becomes a step, never an exception.
     """
     limit_s = scenario.limit_s if limit_s is None else limit_s
     session = Session(address, codec, _mark(random.Random(nonce + scenario.name)), time.monotonic() + limit_s)
@@ -332,7 +335,7 @@ def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: fl
         pass
     except OutOfTime:
         session.note("all", hung=f"after step {len(session.steps)}")
-    except (OSError, AssertionError, LookupError, ValueError) as failure:
+    except Exception as failure:
         session.note("all", failed=f"{type(failure).__name__}: {failure}")
     finally:
         session.close()
