@@ -33,7 +33,7 @@ class EmulatorContainer(Brokers):
 
     kind = "emulator"
     advice = (
-        "build it in a checkout of this project (`python -m tools.images emulator`) and set COORDINATOR_IMAGE to the name that prints; "
+        "build it in a checkout of this project (`python -m tools.images emulator`), or name another with COORDINATOR_IMAGE; "
         "in Python tests `coordinator.Emulator` needs no container"
     )
 
