@@ -19,7 +19,7 @@ from integration_tests.wire.compare import difference, told
 from integration_tests.wire.divergences import DIVERGENCES
 from integration_tests.wire.record import load
 from integration_tests.wire.recorder import Step, await_coordinator, complete, new_nonce
-from integration_tests.wire.registry import PROFILES, all_scenarios
+from integration_tests.wire.registry import all_scenarios
 from integration_tests.wire.together import Part, play_together
 
 SCENARIOS = all_scenarios()
@@ -35,7 +35,7 @@ class Plays:
         self._parts: dict[tuple[str, str], Part] = {}
         targets: list[Target] = [emulator] if kafka is None else [emulator, kafka]
         for target in targets:
-            for profile in PROFILES:
+            for profile in sorted({SCENARIOS[name].profile for name in alone | beside}):
                 await_coordinator(target.address(profile), TableCodec())
         for name in sorted(alone):
             self._add("recorded", name, emulator, RECORDED[name].nonce)

@@ -307,15 +307,20 @@ class Session:
 
 
 def await_coordinator(address: str, codec: Codec) -> None:
-    """Wait until the broker coordinates groups: a fresh Kafka makes the topic for that when first asked."""
+    """Wait until the broker coordinates groups and gives out producer ids: a fresh Kafka prepares both when first asked.
+
+    Raises AssertionError after a minute. Without it a fresh broker would be played to before its offsets topic is there.
+    """
     for _ in range(600):
         connection = RawConnection(address, codec)
         connection.send("FindCoordinator", 4, {"coordinator_keys": ["any"], "key_type": 0})
         connection.send("ListGroups", 4, {})
         connection.send("DescribeGroups", 5, {"groups": [str(i) for i in range(200)]})
-        found, listed, described = (connection.receive()[1] for _ in range(3))
+        connection.send("InitProducerId", 4, {"transactional_id": None, "transaction_timeout_ms": 1_000})
+        found, listed, described, producer = (connection.receive()[1] for _ in range(4))
         connection.close()
         codes = [found["coordinators"][0]["error_code"], listed["error_code"], *(g["error_code"] for g in described["groups"])]
+        codes.append(producer["error_code"])
         if not any(codes):
             return
         time.sleep(0.1)
