@@ -8,11 +8,25 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
+from integration_tests.wire.registry import all_scenarios
 
 REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
 _KAFKA: list[KafkaTarget] = []
 _SAID: list[str] = []
 _KINDS = {"container": "Kafka 4.3.1 in containers", "java": "Kafka 4.3.1 as plain Java processes, since no container could be run"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Raw scenarios come first, and those that wait for a minute last: they are under way while other tests run."""
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    name = item.callspec.params.get("name") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else None
+    scenario = all_scenarios().get(name) if isinstance(name, str) else None
+    if scenario is None:
+        return 1
+    return 2 if scenario.lasts_s or scenario.alone else 0
 
 
 @pytest.fixture(scope="session")
