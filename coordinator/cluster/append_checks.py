@@ -39,7 +39,7 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
     highest, lowest = header.max_timestamp, min(header.base_timestamp, header.max_timestamp)
     keyless: tuple[int, ...] = ()
     if header.codec:
-        if not plausible(header.codec, body[RECORDS:RECORDS + 4]):
+        if not plausible(header.codec, body[RECORDS:]):
             raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"not compressed by codec {header.codec}")
     else:
         seen = survey(body, header.record_count, RECORDS)

@@ -12,6 +12,10 @@ from typing import Any
 
 _XERIAL = b"\x82SNAPPY\x00"
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_XERIAL_HEADER = 16
+_ELEMENTS_LOOKED_AT = 64
+_SNAPPY = 2
+_LITERAL = -1
 _MAGIC = {1: b"\x1f\x8b", 3: _LZ4_MAGIC, 4: b"\x28\xb5\x2f\xfd"}
 
 
@@ -19,9 +23,40 @@ MAX_PLAIN_BYTES = 1 << 28
 """A batch that would come out larger is not opened: whoever sent it wanted memory."""
 
 
-def plausible(codec: int, start: bytes) -> bool:
-    """Whether bytes that start so can be what the codec wrote; snappy without xerial's framing can start in any way."""
-    return start.startswith(_MAGIC.get(codec, b""))
+def plausible(codec: int, data: bytes) -> bool:
+    """Whether bytes that start so can be what the codec wrote.
+
+    Magic numbers; of snappy, which has none, the first elements of the first block: a bounded look, whatever the size.
+    """
+    return _snappy_begins(data) if codec == _SNAPPY else data.startswith(_MAGIC.get(codec, b""))
+
+
+def _snappy_begins(data: bytes) -> bool:
+    """Do the first elements of a snappy block stay within its bytes and its announced size, and copy only what is there?"""
+    framed = data.startswith(_XERIAL)
+    if framed and len(data) <= _XERIAL_HEADER:
+        return True
+    pos = _XERIAL_HEADER + 4 if framed else 0
+    end = pos + int.from_bytes(data[pos - 4:pos], "big") if framed else len(data)
+    if end > len(data):
+        return False
+    try:
+        size, pos = _snappy_size(data, pos)
+        made = 0
+        for _ in range(_ELEMENTS_LOOKED_AT):
+            if pos >= end:
+                return made == size
+            length, distance, pos = _snappy_element(data, pos)
+            if distance == _LITERAL:
+                pos += length
+            elif not 0 < distance <= made:
+                return False
+            made += length
+            if made > size or pos > end:
+                return False
+    except IndexError:
+        return False
+    return True
 
 
 def decompress(codec: int, data: bytes) -> bytes | None:
@@ -73,38 +108,53 @@ def _snappy(data: bytes) -> bytes:
 
 
 def _snappy_block(data: bytes) -> bytes:
-    size = shift = pos = 0
+    size, pos = _snappy_size(data, 0)
+    out = bytearray()
+    while pos < len(data):
+        length, distance, pos = _snappy_element(data, pos)
+        if distance == _LITERAL:
+            out += data[pos:pos + length]
+            pos += length
+            if pos > len(data):
+                raise ValueError("snappy block ends early")
+        else:
+            _repeat(out, distance, length)
+    if len(out) != size:
+        raise ValueError("snappy block of a wrong size")
+    return bytes(out)
+
+
+def _snappy_size(data: bytes, pos: int) -> tuple[int, int]:
+    """The size that a block announces, and where its elements begin."""
+    size = shift = 0
     while True:
         byte = data[pos]
         pos += 1
         size |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            break
-    out = bytearray()
-    while pos < len(data):
-        tag = data[pos]
-        pos += 1
-        if tag & 3 == 0:
-            length = tag >> 2
-            if length >= 60:
-                extra = length - 59
-                length = int.from_bytes(data[pos:pos + extra], "little")
-                pos += extra
-            out += data[pos:pos + length + 1]
-            pos += length + 1
-            continue
-        if tag & 3 == 1:
-            length, distance = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | data[pos]
-            pos += 1
-        else:
-            width = 2 if tag & 3 == 2 else 4
-            length, distance = (tag >> 2) + 1, int.from_bytes(data[pos:pos + width], "little")
-            pos += width
-        _repeat(out, distance, length)
-    if len(out) != size:
-        raise ValueError("snappy block of a wrong size")
-    return bytes(out)
+            return size, pos
+
+
+def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
+    """Length, distance back (or `_LITERAL`), and the position behind: there a literal's bytes begin. IndexError at the end."""
+    tag = data[pos]
+    pos += 1
+    if tag & 3 == 0:
+        length = tag >> 2
+        if length >= 60:
+            extra = length - 59
+            length = int.from_bytes(data[pos:pos + extra], "little")
+            pos += extra
+        if pos > len(data):
+            raise IndexError
+        return length + 1, _LITERAL, pos
+    if tag & 3 == 1:
+        return (tag >> 2 & 7) + 4, (tag >> 5) << 8 | data[pos], pos + 1
+    width = 2 if tag & 3 == 2 else 4
+    if pos + width > len(data):
+        raise IndexError
+    return (tag >> 2) + 1, int.from_bytes(data[pos:pos + width], "little"), pos + width
 
 
 def _repeat(out: bytearray, distance: int, length: int) -> None:

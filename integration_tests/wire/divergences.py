@@ -9,7 +9,4 @@ DIVERGENCES: Final[dict[str, str]] = {
     "kafka_faults.null_records": "Kafka never answers; we refuse",
     "kafka_faults.one_protocol_twice": "Kafka never answers and the group hangs; we count it once",
     "kafka_faults.one_resource_twice_in_alter_configs": "Kafka never answers; we refuse",
-    "produce.compressed": "snappy bytes that do not decompress are refused by Kafka (-1); we do not open them",
-    "transactions.a_transactional_id": "transactional ids are refused for now (53)",
-    "transactions.produce_under_a_transactional_id": "transactional ids are refused for now (53)",
 }
