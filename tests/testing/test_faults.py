@@ -22,7 +22,7 @@ IMAGE = "a/kafka:1"
 @pytest.fixture
 def docker(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDocker]:
     """A daemon that has IMAGE, and at the end no container and no network."""
-    monkeypatch.setattr(testcontainers_config, "_ryuk_disabled", True)
+    monkeypatch.setattr(testcontainers_config, "ryuk_disabled", True)
     for name in ("KAFKA_IMAGE", "COORDINATOR_IMAGE", "TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     with fake_docker() as (fake, address):
@@ -251,7 +251,7 @@ def test_a_removal_that_fails_hides_nothing(docker: FakeDocker) -> None:
 def test_the_reaper_is_off_only_where_its_image_cannot_be_had(
     docker: FakeDocker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(testcontainers_config, "_ryuk_disabled", False)
+    monkeypatch.setattr(testcontainers_config, "ryuk_disabled", False)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             with RealKafka(image=IMAGE):
@@ -261,7 +261,7 @@ def test_the_reaper_is_off_only_where_its_image_cannot_be_had(
 
 
 def test_a_reaper_that_does_not_start_is_said(docker: FakeDocker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testcontainers_config, "_ryuk_disabled", False)
+    monkeypatch.setattr(testcontainers_config, "ryuk_disabled", False)
     docker.images.add(testcontainers_config.ryuk_image)
     docker.refuse_start = [(500, {"message": "not here"})]
     assert "TESTCONTAINERS_RYUK_DISABLED=true does without it" in str(failure(RealKafka(image=IMAGE)))

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
 
-from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
@@ -67,7 +66,7 @@ class Brokers(ABC):
         self._run = uuid4().hex
         atexit.register(self.stop)
         try:
-            daemon.ensure_image(self._client, self._full_image, self._pull_timeout_s, self.advice)
+            daemon.ensure_image(self._client, daemon.full_name(self.image), self._pull_timeout_s, self.advice)
             daemon.ensure_reaper(self._client)
             daemon.undisturbed(self._launch)
             for node in self._nodes.values():
@@ -154,11 +153,6 @@ class Brokers(ABC):
 
     # --- inside -------------------------------------------------------------------------------------------------------------------
 
-    @property
-    def _full_image(self) -> str:
-        """The image as Testcontainers will name it."""
-        return testcontainers_config.hub_image_name_prefix + self.image
-
     def _labels_of(self, number: int) -> dict[str, str]:
         return self.labels | {_NODE_LABEL: str(number)}
 
@@ -206,7 +200,9 @@ class Brokers(ABC):
         """A container that is not created yet."""
         assert self._client is not None
         container = DockerContainer(self.image, docker_client_kw={"timeout": daemon.CALL_LIMIT_S})
-        container.with_envs(**self._environment(number, address)).with_bind_ports(CLIENT_PORT, port)
+        for name, value in self._environment(number, address).items():
+            container.with_env(name, value)
+        container.with_bind_ports(CLIENT_PORT, port)
         options: dict[str, Any] = {"labels": self._labels_of(number)}
         if network:
             endpoint = self._client.client.api.create_endpoint_config(aliases=[host_name(number)])

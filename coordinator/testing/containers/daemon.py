@@ -49,6 +49,11 @@ def connect(limit_s: float = HELLO_LIMIT_S) -> DockerClient:
     return client
 
 
+def full_name(image: str) -> str:
+    """The image as Testcontainers will ask for it: a prefix names a registry of the user's own. Older releases know none."""
+    return str(getattr(testcontainers_config, "hub_image_name_prefix", "")) + image
+
+
 def ensure_image(client: DockerClient, image: str, limit_s: float, advice: str) -> None:
     """Have the image here, pulling it if need be. Raises ImageUnavailableError, with the advice, at the latest after the limit."""
     try:
@@ -72,7 +77,7 @@ def ensure_reaper(client: DockerClient) -> None:
     with _reaper_lock:
         if testcontainers_config.ryuk_disabled:
             return
-        image = testcontainers_config.hub_image_name_prefix + testcontainers_config.ryuk_image
+        image = full_name(testcontainers_config.ryuk_image)
         try:
             ensure_image(client, image, REAPER_PULL_LIMIT_S, "")
         except ImageUnavailableError:

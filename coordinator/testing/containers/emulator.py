@@ -44,7 +44,7 @@ class EmulatorContainer(Brokers):
         image: str | None = None,
         port: int | None = None,
         *,
-        startup_timeout_s: float = 30,
+        startup_timeout_s: float = 60,
         pull_timeout_s: float = 300,
     ) -> None:
         super().__init__(

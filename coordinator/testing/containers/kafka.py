@@ -69,7 +69,7 @@ class RealKafka(Brokers):
         ports: int | Sequence[int] | None = None,
         *,
         jvm: str = QUICK_JVM,
-        startup_timeout_s: float = 60,
+        startup_timeout_s: float = 120,
         pull_timeout_s: float = 300,
     ) -> None:
         if brokers not in (1, 3):
