@@ -18,7 +18,7 @@ from integration_tests.wire.registry import all_scenarios
 
 RULES: Final = Path(__file__).resolve().parents[2] / "docs" / "rules.md"
 _RULE = re.compile(r"\*\*([A-Z]+-\d+)\*\*")
-_CITED = re.compile(r"\b([A-Z]{2,})-(\d+)(?: to (?:\1-)?(\d+))?")
+_CITED = re.compile(r"\b([A-Z]{2,})-(\d+)(?: to (?:\1-)?(\d+))?")  # JOIN-4, VER-1 to VER-4
 
 
 def cited(text: str) -> list[str]:

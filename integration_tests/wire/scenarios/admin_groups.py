@@ -10,7 +10,7 @@ from integration_tests.wire.scenarios.offsets import at, commit, committed
 
 @scenario()
 def describe_in_every_version_and_state(s: Session) -> None:
-    """DSC-1, DSC-2, DSC-3: nobody, Empty, both halves of a rebalance, Stable; a static member among them."""
+    """DSC-1, DSC-2, DSC-3, VER-8, ST-1, ST-4: nobody, Empty, both halves of a rebalance, Stable; a static member among them."""
     admin = s.connect("admin")
     group = s.name("g")
     a, b = Member(s, "a", group, instance="ia"), Member(s, "b", group, protocols=protocols("range", metadata="0b"))
@@ -43,7 +43,7 @@ def describe_in_every_version_and_state(s: Session) -> None:
 
 @scenario()
 def describe_several(s: Session) -> None:
-    """Unknown, empty-named and doubled groups; operations that are allowed, when asked for."""
+    """DSC-4, ENT-6: unknown, empty-named and doubled groups; operations that are allowed, when asked for."""
     admin = s.connect("admin")
     group = s.name("g")
     stable(s, group, "a")
@@ -59,7 +59,7 @@ def describe_several(s: Session) -> None:
 
 @scenario()
 def list_in_every_version(s: Session) -> None:
-    """LST-1, LST-5: simple, pending-only, Stable, joining and emptied groups."""
+    """LST-1, LST-5, VER-9: simple, pending-only, Stable, joining and emptied groups."""
     admin = s.connect("admin")
     name = topic(s, "t")
     commit(admin, s.name("simple"), name, at(0, 1))
@@ -97,7 +97,7 @@ def list_with_filters(s: Session) -> None:
 
 @scenario()
 def delete_in_every_version_and_state(s: Session) -> None:
-    """DG-1, DG-2, DG-3: 69, 68, and 0 with everything gone; twice in a request."""
+    """DG-1, DG-2, DG-3, ST-6, VER-10: 69, 68, and 0 with everything gone; twice in a request."""
     admin = s.connect("admin")
     name = topic(s, "t")
     for version in range(3):
@@ -142,7 +142,7 @@ def delete_a_group_of_pending_members(s: Session) -> None:
 
 @scenario()
 def delete_several(s: Session) -> None:
-    """Each group has its own fate."""
+    """DG-1: each group has its own fate."""
     admin = s.connect("admin")
     name = topic(s, "t")
     commit(admin, s.name("simple"), name, at(0, 1))

@@ -29,7 +29,7 @@ def _each(s: Session, *cases: tuple[str, bytes]) -> None:
 
 @scenario()
 def not_kafka_at_all(s: Session) -> None:
-    """HTTP, TLS, SSH, zeros: closed without a word."""
+    """VER-16: HTTP, TLS, SSH, zeros: closed without a word."""
     _each(
         s,
         ("http", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
@@ -41,7 +41,7 @@ def not_kafka_at_all(s: Session) -> None:
 
 @scenario()
 def lying_lengths(s: Session) -> None:
-    """Negative, zero, tiny and huge sizes."""
+    """VER-16: negative, zero, tiny and huge sizes."""
     _each(
         s,
         ("negative", framed(b"x" * 20, size=-1)),
@@ -56,7 +56,7 @@ def lying_lengths(s: Session) -> None:
 
 @scenario()
 def unknown_keys_and_versions(s: Session) -> None:
-    """Keys nobody knows, keys not served here, versions out of range."""
+    """VER-16: keys nobody knows, keys not served here, versions out of range."""
     cases = [(f"key {key}", framed(header(key, 0), bytes(30))) for key in (-1, 4, 5, 6, 7, 52, 56, 58, 59, 62, 63, 67, 70, 93, 999, 32767)]
     beyond = (3, 14), (3, -1), (11, 10), (11, -1), (0, 2), (0, 0), (0, 14), (1, 3), (1, 19), (8, 1), (8, 11), (9, 0), (19, 1), (22, 6)
     for key, version in (*beyond, (60, 3), (75, 1)):
@@ -66,7 +66,7 @@ def unknown_keys_and_versions(s: Session) -> None:
 
 @scenario()
 def bodies_cut_short(s: Session) -> None:
-    """A body that ends too early, lengths and counts past its end, null where none may be."""
+    """VER-16, VER-17: a body that ends too early, lengths and counts past its end, null where none may be."""
     _each(
         s,
         ("metadata cut", framed(header(3, 1), b"\x00\x00")),
@@ -146,7 +146,7 @@ def beyond_socket_request_max_bytes(s: Session) -> None:
 
 @scenario()
 def answers_keep_their_order(s: Session) -> None:
-    """Requests of one connection are handled one at a time: a parked Fetch holds up what follows it, and nobody else."""
+    """META-4: requests of one connection are handled one at a time: a parked Fetch holds up what follows it, and nobody else."""
     a, b = s.connect("a"), s.connect("b")
     name = topic(s, "t")
     wanted = {"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}

@@ -22,14 +22,14 @@ def _fields(version: int, group: str, **other: Any) -> Plain:
 
 @scenario()
 def first_join_in_every_version(s: Session) -> None:
-    """JOIN-9, MID-3: versions 0-3 join at once, 4-9 are given an id and come back with it."""
+    """JOIN-6, JOIN-9, LEAD-1, MID-3: versions 0-3 join at once, 4-9 are given an id and come back with it."""
     for version in JOIN_VERSIONS:
         Member(s, f"v{version}", s.name(f"group{version}"), version=version).join()
 
 
 @scenario()
 def a_whole_life_in_every_version(s: Session) -> None:
-    """Join, sync, heartbeat, describe, leave with the versions that belong together."""
+    """ST-2, ST-4, VER-1 to VER-4: join, sync, heartbeat, describe, leave with the versions that belong together."""
     versions = [(0, 0, 0, 0, 0), (2, 1, 1, 1, 1), (4, 2, 2, 2, 3), (5, 3, 3, 3, 4), (6, 4, 4, 4, 5), (9, 5, 4, 5, 6)]
     for join, sync, heartbeat, leave, describing in versions:
         group = s.name(f"group{join}")
@@ -46,7 +46,7 @@ def a_whole_life_in_every_version(s: Session) -> None:
 
 @scenario()
 def refusals_before_the_group(s: Session) -> None:
-    """ENT-3: group id, then session timeout; the answers echo the request's member id."""
+    """ENT-3, VER-19: group id, then session timeout; the answers echo the request's member id."""
     a = s.connect()
     for version in (0, 3, 6, 7, 9):
         a.ask("JoinGroup", version, **_fields(version, "", member_id="me"))
@@ -94,7 +94,7 @@ def unsupported_protocols_on_a_group_with_members(s: Session) -> None:
 
 @scenario()
 def the_type_of_an_emptied_group_may_change(s: Session) -> None:
-    """PROTO-6: an Empty group takes any type."""
+    """PROTO-6, ST-3: an Empty group takes any type."""
     group = s.name("g")
     (a,) = stable(s, group, "a")
     a.leave()
@@ -363,7 +363,7 @@ def tied_votes(s: Session) -> None:
 
 @scenario()
 def the_leader_stays_though_it_rejoins_last(s: Session) -> None:
-    """LEAD-5."""
+    """LEAD-5: being first counts only once."""
     group = s.name("g")
     a, b, c = stable(s, group, "a", "b", "c")
     b.send_join(protocols=protocols("range", metadata="01"))

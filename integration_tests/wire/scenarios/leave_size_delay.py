@@ -11,7 +11,7 @@ from integration_tests.wire.registry import scenario
 
 @scenario()
 def leave_in_every_version(s: Session) -> None:
-    """LV-1, LV-6: unknown group and member, "" group, then the member itself, twice."""
+    """LV-1, LV-6, ENT-5, VER-4: unknown group and member, "" group, then the member itself, twice."""
     for version in range(6):
         (a,) = stable(s, s.name(f"g{version}"), "a")
         a.leave(version, group_id="")
@@ -82,7 +82,7 @@ def a_pending_member_holds_up_the_join_phase(s: Session) -> None:
 
 @scenario("limits")
 def a_full_group(s: Session) -> None:
-    """SIZE-1, SIZE-2: ids are handed out beyond the limit; who comes back with one to a full group gets 81 and loses it."""
+    """SIZE-1, SIZE-2, REB-8: ids are handed out beyond the limit; who comes back with one to a full group gets 81 and loses it."""
     group = s.name("g")
     members = [Member(s, f"m{i}", group) for i in range(3)]
     for member in members:
@@ -120,7 +120,7 @@ def a_full_group(s: Session) -> None:
 
 @scenario("limits")
 def the_initial_delay(s: Session) -> None:
-    """DLY-1, DLY-2, DLY-6: the first waits for company; each newcomer in a window gives one more; a refilled group waits too."""
+    """DLY-1, DLY-2, DLY-3, DLY-6, TR-1, TR-7: the first waits for company, each newcomer gives one window more; a refilled group waits too."""
     group = s.name("g")
     a, b = Member(s, "a", group), Member(s, "b", group)
     began = time.monotonic()

@@ -152,7 +152,7 @@ def describe_topic_partitions_in_pages(s: Session) -> None:
 
 @scenario()
 def find_coordinator(s: Session) -> None:
-    """FC-1, FC-4, FC-5: each version's shape, odd keys, bad types, batches."""
+    """FC-1, FC-4, FC-5, VER-7: each version's shape, odd keys, bad types, batches."""
     a = s.connect()
     group = s.name("g")
     a.ask("FindCoordinator", 0, key=group)
@@ -172,7 +172,7 @@ def find_coordinator(s: Session) -> None:
 
 @scenario()
 def api_versions(s: Session) -> None:
-    """Versions 0-4, software names, and the answer to a version from the future."""
+    """VER-16: versions 0-4, software names, and the answer to a version from the future."""
     a = s.connect()
     for version in (0, 1, 2, 3, 4):
         told = {"client_software_name": "raw", "client_software_version": "1.0"} if version >= 3 else {}

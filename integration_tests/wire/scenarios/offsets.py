@@ -205,7 +205,7 @@ def long_metadata(s: Session) -> None:
 
 @scenario("limits")
 def metadata_at_another_limit(s: Session) -> None:
-    """offset.metadata.max.bytes=10."""
+    """OC-5: offset.metadata.max.bytes=10."""
     a = s.connect()
     name, group = topic(s, "t", 2), s.name("g")
     commit(a, group, name, at(0, 1, committed_metadata="x" * 10), at(1, 1, committed_metadata="x" * 11))
@@ -213,7 +213,7 @@ def metadata_at_another_limit(s: Session) -> None:
 
 @scenario()
 def deleting_a_topic_drops_its_offsets(s: Session) -> None:
-    """EXP-7."""
+    """EXP-7: in every group, and soon."""
     a = s.connect()
     gone, kept, group = topic(s, "gone"), topic(s, "kept"), s.name("g")
     commit(a, group, gone, at(0, 1))
@@ -236,7 +236,7 @@ def forget(link: Link, group: str, *names: str, partitions: tuple[int, ...] = (0
 
 @scenario()
 def offset_delete(s: Session) -> None:
-    """OD-1, OD-2, OD-3: unknown groups and topics, simple and Empty groups, nothing there to delete."""
+    """OD-1, OD-2, OD-3, VER-11, ENT-6: unknown groups and topics, simple and Empty groups, nothing there to delete."""
     a = s.connect()
     name, other, group = topic(s, "t", 2), topic(s, "other"), s.name("g")
     forget(a, "", name)

@@ -23,7 +23,7 @@ def sync_in_every_version(s: Session) -> None:
 
 @scenario()
 def sync_refusals(s: Session) -> None:
-    """ENT-2, SYNC-1: in order group, mandatory names, membership, generation, type, name."""
+    """ENT-2, ENT-5, SYNC-1: in order group, mandatory names, membership, generation, type, name."""
     (a,) = stable(s, s.name("g"), "a")
     a.sync(protocol_type=None)
     a.sync(protocol_name=None)
@@ -69,7 +69,7 @@ def sync_between_join_and_assignment(s: Session) -> None:
 
 @scenario()
 def two_assignments_for_one_member(s: Session) -> None:
-    """The last one wins."""
+    """SYNC-3: the last one wins."""
     a = Member(s, "a", s.name("g"))
     a.join()
     twice = [{"member_id": a.member_id, "assignment": "01"}, {"member_id": a.member_id, "assignment": "02"}]
@@ -120,7 +120,7 @@ def a_member_leaves_while_its_sync_is_parked(s: Session) -> None:
 
 @scenario()
 def heartbeat_in_every_version_and_state(s: Session) -> None:
-    """HB-1: unknown group, Empty, PreparingRebalance, CompletingRebalance, Stable; wrong ids and generations."""
+    """HB-1, ENT-5, VER-3: unknown group, Empty, PreparingRebalance, CompletingRebalance, Stable; wrong ids and generations."""
     group = s.name("g")
     for version in range(5):
         ghost = Member(s, "ghost", s.name("nowhere"))
