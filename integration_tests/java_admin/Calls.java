@@ -28,11 +28,13 @@ import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
+import org.apache.kafka.clients.admin.ListConfigResourcesOptions;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.MemberToRemove;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -47,6 +49,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.GroupState;
 import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.IsolationLevel;
@@ -54,7 +57,9 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicCollection;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.quota.ClientQuotaFilter;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -88,6 +93,7 @@ public final class Calls {
         calls.topics();
         calls.records();
         calls.configs();
+        calls.administration();
         calls.consumer();
         calls.group();
         calls.emptyGroup();
@@ -260,6 +266,29 @@ public final class Calls {
 
     private Config configs(ConfigResource resource) throws Exception {
         return admin.describeConfigs(List.of(resource), new DescribeConfigsOptions().includeSynonyms(true)).all().get().get(resource);
+    }
+
+    /** What one unsecured broker answers to administrators of clusters. */
+    private void administration() {
+        TopicPartition nobody = new TopicPartition("nobody-" + run, 0);
+        call("describeLogDirs", () -> admin.describeLogDirs(List.of(1)).allDescriptions().get().get(1).values().stream()
+                .map(folder -> folder.error() + " " + folder.replicaInfos().containsKey(at(0))).collect(Collectors.toList()));
+        call("electLeaders", () -> admin.electLeaders(ElectionType.PREFERRED, Set.of(at(0), nobody)).partitions());
+        call("listPartitionReassignments", () -> admin.listPartitionReassignments(Set.of(at(0))).reassignments());
+        Map<TopicPartition, Optional<NewPartitionReassignment>> moves = Map.of(
+                at(0), Optional.empty(), at(1), Optional.of(new NewPartitionReassignment(List.of(7))), nobody, Optional.empty());
+        each("alterPartitionReassignments", admin.alterPartitionReassignments(moves).values());
+        call("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo().get().leaderId());
+        call("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.all()).entities());
+        call("describeUserScramCredentials", () -> admin.describeUserScramCredentials(List.of("nobody")).description("nobody"));
+        call("describeAcls", () -> admin.describeAcls(AclBindingFilter.ANY).values());
+        call("describeDelegationToken", () -> admin.describeDelegationToken().delegationTokens());
+        call("unregisterBroker", () -> admin.unregisterBroker(7).all());
+        ListConfigResourcesOptions plain = new ListConfigResourcesOptions();
+        call("listConfigResources", () -> admin.listConfigResources(Set.of(ConfigResource.Type.TOPIC), plain).all().get().stream()
+                .filter(resource -> resource.name().endsWith(run)).collect(Collectors.toSet()));
+        call("listConfigResources others", () -> admin.listConfigResources(
+                Set.of(ConfigResource.Type.CLIENT_METRICS, ConfigResource.Type.GROUP), plain).all());
     }
 
     /** A topic's entries all in all; a broker's that are its groups'. */
