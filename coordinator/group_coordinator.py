@@ -25,6 +25,7 @@ from .groups.decide.sync import decide_sync, refuse_sync
 from .groups.evolve import evolve
 from .groups.load import Ledger
 from .groups.model import Group
+from .groups.pending_offsets import PendingOffsets
 from .groups.requests import Decision, Parked, Reply, Request, RequestContext, Then
 from .groups.settle import join_deadline_passed, loaded, session_expired, settle, sync_deadline_passed
 from .java_hash import coordinator_partition, in_compute_order, in_hash_order, java_hash, topic_partition_hash
@@ -38,6 +39,7 @@ from .wire.messages.offset_commit import OffsetCommitRequest
 from .wire.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from .wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponseGroup
 from .wire.messages.sync_group import SyncGroupRequest
+from .wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from .wire.schema import Response
 
 _SESSION, _JOIN, _SYNC, _CLEANUP = range(4)
@@ -87,6 +89,7 @@ class GroupCoordinator:
         self._replies: list[Reply] = []
         self._unavailable: dict[int, ErrorCode] = {}
         self._stored: dict[int, Ledger] = {}
+        self._transacting: dict[int, dict[str, None]] = {}  # producer id -> groups with offsets pending in its transaction
         self._active = True
         self._deadlines.arm(_CLEANUP_KEY, now + config.offsets_retention_check_interval_ms)
 
@@ -170,17 +173,31 @@ class GroupCoordinator:
                 self._create(group, "commit", context, now)
         return self._carry_out(group, offsets.decide_commit(group, request, now, self.config), context, now)
 
+    def _commit_in_transaction(self, request: TxnOffsetCommitRequest, context: RequestContext, now: int) -> Response | None:
+        error = self._refuse(request.group_id)  # TXN-1
+        if error:
+            return offsets.transactional_response(request, error)
+        group = self.groups.get(request.group_id)
+        if group is None:
+            if request.generation_id >= 0:
+                return offsets.transactional_response(request, ErrorCode.ILLEGAL_GENERATION)
+            group = Group(request.group_id, now)
+            if not self.config.append_error:
+                self._create(group, "commit", context, now)
+        return self._carry_out(group, offsets.decide_transactional_commit(group, request, self.config), context, now)
+
     def _fetch_offsets(self, request: OffsetFetchRequest, context: RequestContext, now: int) -> Response | None:
         if context.api_version < offsets.BATCHED_FETCH:
             error = self._refuse(request.group_id, empty_allowed=True)
             if error:
                 return offsets.fetch_error_response(request, error, context.api_version)
             group = self.groups.get(request.group_id)
-            return OffsetFetchResponse(topics=offsets.fetch_topics(group, request.topics))
+            return OffsetFetchResponse(topics=offsets.fetch_topics(group, request.topics, request.require_stable))
         rows = []
         for asked in request.groups:
             error = self._refuse(asked.group_id, empty_allowed=True)
-            topics = [] if error else offsets.fetch_group_topics(self.groups.get(asked.group_id), asked.topics)
+            group = self.groups.get(asked.group_id)
+            topics = [] if error else offsets.fetch_group_topics(group, asked.topics, request.require_stable)
             rows.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
         return OffsetFetchResponse(groups=rows)
 
@@ -244,13 +261,13 @@ class GroupCoordinator:
         return self._outcome()
 
     def _clean_up(self, now: int) -> None:
-        """Drop expired offsets, then Empty groups without any (EXP-5, EXP-6)."""
+        """Drop expired offsets, then Empty groups that neither have any nor wait for some (EXP-5, EXP-6)."""
         self._deadlines.arm(_CLEANUP_KEY, now + self.config.offsets_retention_check_interval_ms)
         for group in list(self.groups.values()):
             gone = offsets.expired(group, now, self.config)
             if gone is not None:
                 self._fold(group, gone, now, None)
-            if not group.offsets and not admin.refuse_delete(group):
+            if not group.offsets and not group.pending_offsets and not admin.refuse_delete(group):
                 self._fold(group, ev.GroupDeleted("empty, without offsets"), now, None)
 
     # -- what happens around the groups
@@ -262,6 +279,19 @@ class GroupCoordinator:
             gone = offsets.removed_with_topics(group, partitions)
             if gone is not None:
                 self._fold(group, gone, now, cause)
+        return self._outcome()
+
+    def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None) -> Outcome:
+        """A marker was written to a partition of __consumer_offsets: the producer's pending offsets there come to count, or go (TXN-5)."""
+        for group_id in list(self._transacting.get(producer_id, ())):
+            if self._partition_of(group_id) != partition:
+                continue
+            group = self.groups.get(group_id)
+            if group is not None:
+                self._fold(group, offsets.transaction_ended(group, producer_id, committed), now, cause)
+            elif partition in self._stored:  # nobody serves it now; who loads it will find the marker
+                self._stored[partition].end_transaction(group_id, producer_id, committed)
+            self._forget_transaction(producer_id, group_id)
         return self._outcome()
 
     def unload(self, now: int, partition: int | None = None) -> Outcome:
@@ -315,6 +345,7 @@ class GroupCoordinator:
         for group in coordinator.groups.values():
             coordinator._arm_all_sessions(group, now)
             coordinator._arm_phases(group)
+            coordinator._wait_for_transactions(group.group_id, group.pending_offsets)
         coordinator._log = log
         return coordinator
 
@@ -326,6 +357,7 @@ class GroupCoordinator:
         for at_ms, group_id, event in events:
             ledger.fold(at_ms, group_id, event)
         for group_id, entry in ledger.entries.items():
+            coordinator._wait_for_transactions(group_id, entry.pending)
             coordinator._stored.setdefault(coordinator._partition_of(group_id), Ledger()).entries[group_id] = entry
         coordinator.finish_load(now)
         return coordinator
@@ -453,6 +485,20 @@ class GroupCoordinator:
     def _disarm_replaced(self, group: Group, event: ev.MemberReplaced, now: int) -> None:
         self._deadlines.cancel((_SESSION, group.group_id, event.replaced))
 
+    def _offsets_wait(self, group: Group, event: ev.OffsetsPending, now: int) -> None:
+        self._transacting.setdefault(event.producer_id, {})[group.group_id] = None
+
+    def _wait_for_transactions(self, group_id: str, pending: PendingOffsets) -> None:
+        for producer_id in pending.producers():
+            self._transacting.setdefault(producer_id, {})[group_id] = None
+
+    def _forget_transaction(self, producer_id: int, group_id: str) -> None:
+        groups = self._transacting.get(producer_id)
+        if groups is not None:
+            groups.pop(group_id, None)
+            if not groups:
+                del self._transacting[producer_id]
+
     def _arm_generation(self, group: Group, event: ev.GenerationStarted, now: int) -> None:
         self._arm_all_sessions(group, now)
         self._arm_phases(group)
@@ -479,6 +525,9 @@ class GroupCoordinator:
     def _bury(self, group: Group, event: ev.GroupDeleted | ev.GroupUnloaded, now: int) -> None:
         """A group is gone: no deadline and no parked request of it stays."""
         del self.groups[group.group_id]
+        if isinstance(event, ev.GroupDeleted):
+            for producer_id in group.pending_offsets.producers():
+                self._forget_transaction(producer_id, group.group_id)
         self._arm_phases(group)
         for member_id in (*group.members, *group.pending):
             self._deadlines.cancel((_SESSION, group.group_id, member_id))
@@ -500,6 +549,7 @@ _HANDLERS: dict[type, Callable[[GroupCoordinator, Any, RequestContext, int], Res
     SyncGroupRequest: GroupCoordinator._sync,
     LeaveGroupRequest: GroupCoordinator._leave,
     OffsetCommitRequest: GroupCoordinator._commit,
+    TxnOffsetCommitRequest: GroupCoordinator._commit_in_transaction,
     OffsetFetchRequest: GroupCoordinator._fetch_offsets,
     OffsetDeleteRequest: GroupCoordinator._delete_offsets,
     DescribeGroupsRequest: GroupCoordinator._describe,
@@ -509,6 +559,7 @@ _HANDLERS: dict[type, Callable[[GroupCoordinator, Any, RequestContext, int], Res
 
 _ARM: dict[type, Callable[[GroupCoordinator, Group, Any, int], None]] = {
     ev.MemberPending: GroupCoordinator._arm_pending,
+    ev.OffsetsPending: GroupCoordinator._offsets_wait,
     ev.MemberJoined: GroupCoordinator._arm_new,
     ev.MemberRemoved: GroupCoordinator._disarm,
     ev.PendingMemberRemoved: GroupCoordinator._disarm,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..wire.schema import Request as RequestMessage
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
+    from .transactions import Transactions
 
 
 class Special(Enum):
@@ -103,6 +104,7 @@ class Broker:
         self.interceptors: list[Interceptor] = []
         self.parked: dict[int, Waiting] = {}
         self._configs_version = configs.version
+        self._transactions: Transactions | None = None
         self._tokens = 0
         self._held: list[tuple[int, int]] = []
         self._resumable: deque[Waiting] = deque()
@@ -143,6 +145,19 @@ class Broker:
         from ..cluster.producers import ProducerIds
 
         return ProducerIds()
+
+    @property
+    def transactions(self) -> Transactions:
+        """The transaction coordinator, made when it is first needed."""
+        if self._transactions is None:
+            from .transactions import Transactions
+
+            self._transactions = Transactions(self)
+        return self._transactions
+
+    def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None) -> None:
+        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended (TXN-5)."""
+        self._send(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), None)
 
     def fresh_uuid(self) -> bytes:
         """A random UUID (version 4), from the driver's randomness."""
@@ -186,15 +201,21 @@ class Broker:
         fetch = self.parked_fetches.next_deadline()
         if fetch is not None and (deadline is None or fetch < deadline):
             deadline = fetch
+        if self._transactions is not None:
+            transaction = self._transactions.next_deadline()
+            if transaction is not None and (deadline is None or transaction < deadline):
+                deadline = transaction
         if self._held and (deadline is None or self._held[0][0] < deadline):
             deadline = self._held[0][0]
         return deadline
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due: sessions and phases of groups, fetches that waited long enough, held requests."""
+        """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited long enough, held requests."""
         if self.log is not None:
             self.log.now_ms = now
         self._send(self.coordinator.tick(now), None)
+        if self._transactions is not None:
+            self._transactions.tick(now)
         self.parked_fetches.tick(now)
         while self._held and self._held[0][0] <= now:
             waiting = self.parked.pop(heappop(self._held)[1], None)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 SEEN = frozenset(
     {
-        "alter_configs", "create_partitions", "create_topics", "delete_groups", "delete_records", "delete_topics",
-        "incremental_alter_configs", "join_group", "leave_group", "offset_commit", "offset_delete", "offset_fetch", "sync_group",
+        "add_offsets_to_txn", "add_partitions_to_txn", "alter_configs", "create_partitions", "create_topics", "delete_groups",
+        "delete_records", "delete_topics", "end_txn", "incremental_alter_configs", "join_group", "leave_group", "offset_commit",
+        "offset_delete", "offset_fetch", "sync_group", "txn_offset_commit", "write_txn_markers",
     }
 )  # fmt: skip
 _READS_MUCH = frozenset({"describe_configs", "describe_topic_partitions", "fetch", "list_offsets", "metadata", "produce"})
@@ -36,10 +37,9 @@ def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, mes
     if log is None:
         return None
     log.now_ms = now
-    if name not in SEEN and not (name == "metadata" and _asks_for_missing_topics(broker, message)):
+    if name not in SEEN and not (name in _SEEN_IF and _SEEN_IF[name](broker, message)):
         return None
-    instance_id = getattr(message, "group_instance_id", None)
-    extra = {} if instance_id is None else {"group_instance_id": instance_id}
+    extra = {field: value for field in ("group_instance_id", "transactional_id") if (value := getattr(message, field, None)) is not None}
     return log.append("wire", "RequestSeen", **_places(message), api=name, version=version, client=client_id, peer=peer, **extra)
 
 
@@ -89,7 +89,7 @@ def _places(message: object) -> dict[str, Any]:
 
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
     """The error codes in an answer, from the top down."""
-    code = getattr(value, "error_code", 0)
+    code = getattr(value, "error_code", 0) or getattr(value, "partition_error_code", 0)
     if code:
         yield ErrorCode(code) if code in _CODES else code
     if depth:
@@ -106,3 +106,11 @@ _CODES = frozenset(map(int, ErrorCode))
 def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:
     """Could this Metadata request make topics?"""
     return any(topic.name is not None and topic.name not in broker.cluster.topics for topic in message.topics or ())
+
+
+def _is_transactional(broker: Broker, message: Any) -> bool:
+    """Does this InitProducerId speak for a transactional id?"""
+    return message.transactional_id is not None
+
+
+_SEEN_IF = {"init_producer_id": _is_transactional, "metadata": _asks_for_missing_topics}

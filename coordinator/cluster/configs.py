@@ -23,6 +23,9 @@ HONOURED = frozenset({
     "max.incremental.fetch.session.cache.slots", "max.request.partition.size.limit", "message.max.bytes", "min.insync.replicas",
     "num.partitions", "offset.metadata.max.bytes", "offsets.retention.check.interval.ms", "offsets.retention.minutes",
     "offsets.topic.num.partitions", "producer.id.expiration.ms", "socket.request.max.bytes",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms", "transaction.max.timeout.ms",
+    "transaction.remove.expired.transaction.cleanup.interval.ms", "transaction.state.log.num.partitions",
+    "transaction.state.log.segment.bytes", "transactional.id.expiration.ms",
 })  # fmt: skip
 
 # Settings of the group coordinator that have nothing to act on here: writes take no time, and only classic groups are served.
@@ -199,6 +202,15 @@ class BrokerConfigs:
             "offsets_retention_ms": self.get_int("offsets.retention.minutes") * _MINUTE_MS,
             "offsets_retention_check_interval_ms": self.get_int("offsets.retention.check.interval.ms"),
             "offsets_topic_partitions": self.get_int("offsets.topic.num.partitions"),
+        }
+
+    def transaction_config(self) -> dict[str, int]:
+        """The transaction coordinator's settings, by the field names of `transactions.config.TransactionConfig`."""
+        return {
+            "max_timeout_ms": self.get_int("transaction.max.timeout.ms"),
+            "id_expiration_ms": self.get_int("transactional.id.expiration.ms"),
+            "abort_interval_ms": self.get_int("transaction.abort.timed.out.transaction.cleanup.interval.ms"),
+            "expiration_interval_ms": self.get_int("transaction.remove.expired.transaction.cleanup.interval.ms"),
         }
 
     def _changed(self) -> None:

@@ -3,7 +3,8 @@
 Owns offsets, the look-ups (by offset, by timestamp, by leader epoch), the log start that DeleteRecords moves, and whether
 a batch may be appended under a topic's configuration. Rules: of a batch only base offset and leader epoch are changed
 (both lie outside its checksum), and its timestamps where the topic says LogAppendTime or the header lies; bytes are never
-copied record by record; all look-ups are bisections. With one served broker the high watermark is the log end.
+copied record by record; all look-ups are bisections. With one served broker the high watermark is the log end. What
+transactions leave behind (markers, the last stable offset, who was aborted) is kept in `aborted`.
 Refuses to know who fetches, who waits, other replicas, and the time of day (`now_ms` is a wall clock given by the caller).
 """
 
@@ -14,15 +15,19 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..errors import ErrorCode
+from .aborted import AbortedTransaction, AbortedTransactions
 from .append_checks import RECORDS, LogConfig, check_records
 from .compression import decompress
+from .offset_index import OffsetIndex
 from .producers import Producers
-from .record_codec import Record, read_records
+from .record_codec import Record, build_batch, read_records
 from .records import (
+    CONTROL,
     CRC_START,
     HEADER_SIZE,
     LOG_APPEND_TIME,
     NO_TIMESTAMP,
+    TRANSACTIONAL,
     BatchHeader,
     BatchRefused,
     check_header,
@@ -56,16 +61,37 @@ class EpochEnd(NamedTuple):
     end_offset: int = -1
 
 
+class Marker(NamedTuple):
+    """The end of a transaction, as it goes into each of its partitions (KIP-98)."""
+
+    producer_id: int
+    producer_epoch: int
+    committed: bool
+    coordinator_epoch: int = 0
+    transaction_version: int = 0  # 2: its epoch must be above that of the batches before it (KIP-890)
+
+    def batch(self, timestamp: int) -> bytes:
+        """The control batch. Key: version 0 and what it is; value: version 0 and the coordinator's epoch."""
+        key = (0).to_bytes(2, "big") + int(self.committed).to_bytes(2, "big")
+        value = (0).to_bytes(2, "big") + self.coordinator_epoch.to_bytes(4, "big", signed=True)
+        return build_batch(
+            [(key, value)], timestamp=timestamp, producer_id=self.producer_id, producer_epoch=self.producer_epoch,
+            attributes=TRANSACTIONAL | CONTROL)
+
+
 class PartitionLog:
     """The log of one partition. `leader_epoch`: the epoch it begins under."""
 
-    __slots__ = ("_bodies_end", "_epochs", "_first_position", "_highest", "_last_offsets", "_pieces", "_tops", "log_end_offset",
-                 "log_start_offset", "producers")
+    __slots__ = ("_bodies_end", "_epochs", "_first_position", "_highest", "_index", "_last_offsets", "_pieces", "_tops",
+                 "_transactions", "aborted", "log_end_offset", "log_start_offset", "producers")
 
     def __init__(self, leader_epoch: int = 0) -> None:
         self.log_start_offset = 0
         self.log_end_offset = 0
         self.producers = Producers()
+        self.aborted = AbortedTransactions()
+        self._index = OffsetIndex()
+        self._transactions: dict[int, int] = {}  # producer id -> where its open transaction began, ascending
         # One entry a batch: last offset; byte position of its end; highest timestamp so far. Two entries a batch: stamp, rest.
         self._last_offsets: list[int] = []
         self._bodies_end: list[int] = []
@@ -82,16 +108,21 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """The offset behind the last record outside open transactions: there are none."""
-        return self.log_end_offset
+        """Where the oldest open transaction began; without one the high watermark. Readers of committed records stop here."""
+        if not self._transactions:
+            return self.log_end_offset
+        return max(next(iter(self._transactions.values())), self.log_start_offset)
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    def append(self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "") -> Appended:
+    def append(
+        self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "", begins: bool = False,
+    ) -> Appended:
         """Append the batch that `data` begins with (`records.sole_batch` gave its header).
 
-        `where` is Kafka's name of the partition, topic-index. Raises BatchRefused, and then nothing has changed. The order
-        of the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer (47, 45).
+        `where` is Kafka's name of the partition, topic-index; `begins` is that of `Producers.check`. Whether a transactional
+        batch may come was asked of its coordinator before. Raises BatchRefused, and then nothing has changed. The order of
+        the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer (47, 45, 48).
         """
         if header.base_offset != 0:
             raise BatchRefused(ErrorCode.INVALID_RECORD, f"base offset {header.base_offset} instead of 0")
@@ -113,12 +144,30 @@ class PartitionLog:
             known = self.producers.duplicate(header)
             if known is not None:
                 return Appended(known.base_offset, known.timestamp, duplicate=True)
-            self.producers.check(header)
+            self.producers.check(header, begins=begins)
         base_offset = self.log_end_offset
         self._add(header, body, leader_epoch)
         if header.has_producer:
             self.producers.appended(header, base_offset)
+            if header.attributes & TRANSACTIONAL:
+                self._transactions.setdefault(header.producer_id, base_offset)
         return Appended(base_offset, now_ms if config.append_time else NO_TIMESTAMP)
+
+    def append_marker(self, marker: Marker, *, leader_epoch: int, now_ms: int, append_time: bool = False) -> int:
+        """End a producer's transaction here, if it has one; answers the marker's offset. Raises BatchRefused 47 and 52."""
+        self.producers.check_marker(marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, marker.transaction_version)
+        data = marker.batch(now_ms)
+        header, body = parse_header(data), data[CRC_START:]
+        if append_time:
+            header, body = with_max_timestamp(header, body, now_ms, append_time=True)
+        offset = self.log_end_offset
+        self._add(header, body, leader_epoch)
+        first_offset = self.producers.marked(marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, now_ms)
+        if first_offset is not None:
+            del self._transactions[marker.producer_id]
+            if not marker.committed:
+                self.aborted.add(marker.producer_id, first_offset, offset, self.last_stable_offset)
+        return offset
 
     def _add(self, header: BatchHeader, body: bytes, leader_epoch: int) -> None:
         self.assign_epoch(leader_epoch)
@@ -154,6 +203,7 @@ class PartitionLog:
             self._first_position = self._bodies_end[gone - 1]
             del self._last_offsets[:gone], self._bodies_end[:gone], self._pieces[:2 * gone]
             self._tops = _running_maximum(self._header(i).max_timestamp for i in range(len(self._last_offsets)))
+            self.aborted.forget(before)
         old = [i for i, epoch in enumerate(self._epochs) if epoch.end_offset <= before]
         if old:
             self._epochs[:old[-1] + 1] = [EpochEnd(self._epochs[old[-1]].epoch, before)]
@@ -161,35 +211,51 @@ class PartitionLog:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = True) -> bytes:
+    def read(self, offset: int, max_bytes: int, *, at_least_one: bool = True, end: int | None = None) -> bytes:
         """Batches from the one that holds `offset` on, cut off at `max_bytes` even within a batch, as Kafka does.
 
         The first batch comes whole if `at_least_one`, and otherwise not at all where it would not fit (KIP-74).
-        `offset` must lie within log start and log end.
+        `offset` must lie within log start and log end. `end`: nothing from this offset on, where a batch must begin.
         """
-        first = bisect_left(self._last_offsets, offset)
-        if first == len(self._last_offsets):
-            return b""
         ends = self._bodies_end
+        first = bisect_left(self._last_offsets, offset)
+        stop = len(ends) if end is None else bisect_left(self._last_offsets, end)
+        if first >= stop:
+            return b""
         start = ends[first - 1] if first else self._first_position
         if ends[first] - start > max_bytes:
             if not at_least_one:
                 return b""
             return b"".join(self._pieces[2 * first:2 * first + 2])
-        last = bisect_right(ends, start + max_bytes, first)
+        last = bisect_right(ends, start + max_bytes, first, stop)
         pieces = self._pieces[2 * first:2 * last]
         rest = start + max_bytes - ends[last - 1]
-        if last < len(ends) and rest:
+        if last < stop and rest:
             head, body = self._pieces[2 * last:2 * last + 2]
             pieces += (head[:rest], body[:max(rest - CRC_START, 0)])
         return b"".join(pieces)
 
-    def bytes_from(self, offset: int) -> int:
-        """Bytes from the batch that holds `offset` to the end."""
+    def bytes_from(self, offset: int, end: int | None = None) -> int:
+        """Bytes from the batch that holds `offset` to the end, or to that which begins at the offset `end`."""
         first = bisect_left(self._last_offsets, offset)
-        if first == len(self._last_offsets):
+        stop = len(self._last_offsets) if end is None else bisect_left(self._last_offsets, end)
+        if first >= stop:
             return 0
-        return self._bodies_end[-1] - (self._bodies_end[first - 1] if first else self._first_position)
+        return self._bodies_end[stop - 1] - (self._bodies_end[first - 1] if first else self._first_position)
+
+    def aborted_in(self, offset: int, size: int) -> list[AbortedTransaction]:
+        """The aborted transactions that a reader needs to know who read `size` bytes from the batch that holds `offset` on."""
+        if not self.aborted:
+            return []
+        return self.aborted.between(offset, self._upper_bound(offset, size))
+
+    def _upper_bound(self, offset: int, size: int) -> int:
+        """An offset behind what was read: Kafka asks its sparse index, so it may lie a few batches further on than needed."""
+        first = bisect_left(self._last_offsets, offset)
+        start = self._bodies_end[first - 1] if first else self._first_position
+        self._index.extend(self._first_position, self._bodies_end, self._last_offsets)
+        bound = self._index.behind(start + size)
+        return self.log_end_offset if bound is None else bound
 
     @property
     def size(self) -> int:

@@ -1,8 +1,9 @@
-"""Idempotent producers: what one partition remembers of them, and the ids handed out to new ones.
+"""Idempotent and transactional producers: what one partition remembers of them, and the ids handed out to new ones.
 
 Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five batches of each
 producer are remembered, a batch sent again is answered with its first offset, and a producer without state may start at
-any sequence. Transactions are not served, so no state of theirs is here. Refuses to know logs, topics and clocks.
+any sequence (but at 0 if it is to begin a transaction by itself, KIP-890). Of a producer's open transaction it knows the
+first offset, of its markers the epochs they must have. Refuses to know logs, topics and clocks, and who coordinates.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from collections import deque
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from .records import NO_SEQUENCE, BatchHeader, BatchRefused
+from .records import NO_SEQUENCE, TRANSACTIONAL, BatchHeader, BatchRefused
 
 BATCHES_REMEMBERED = 5
 """Batches remembered of each producer; also the most that a client may have in flight."""
 EXPIRATION_CHECK_MS = 600_000
 """How often a partition looks for expired producers (producer.id.expiration.check.interval.ms)."""
 NO_EPOCH = -1
+BOUND_TO_RISE = 2
+"""From this transaction version on every marker has a higher epoch than the batches before it (KIP-890)."""
 _SEQUENCES = 1 << 31
 
 
@@ -33,10 +36,13 @@ class RememberedBatch(NamedTuple):
 class ProducerState:
     """One producer in one partition."""
 
-    __slots__ = ("batches", "epoch", "last_timestamp")
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "first_offset", "last_timestamp")
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
+        self.coordinator_epoch = NO_EPOCH
+        self.first_offset: int | None = None
+        """Where its open transaction began; None: it has none here."""
         self.batches: deque[RememberedBatch] = deque(maxlen=BATCHES_REMEMBERED)
         self.last_timestamp = 0
 
@@ -63,20 +69,56 @@ class Producers:
         span = header.base_sequence, header.last_sequence
         return next((batch for batch in state.batches if (batch.first_sequence, batch.last_sequence) == span), None)
 
-    def check(self, header: BatchHeader) -> None:
-        """Refuse a batch of an older epoch (47) or out of sequence (45)."""
+    def in_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer has an open transaction here, under this epoch."""
+        state = self.states.get(producer_id)
+        return state is not None and state.first_offset is not None and state.epoch == epoch
+
+    def check(self, header: BatchHeader, *, begins: bool = False) -> None:
+        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's open transaction (48).
+
+        `begins`: the batch took its partition into the transaction by itself (KIP-890).
+        """
         state = self.states.get(header.producer_id)
         current = NO_EPOCH if state is None else state.epoch
         if header.producer_epoch < current:
             raise BatchRefused(
                 ErrorCode.INVALID_PRODUCER_EPOCH, f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen")
+        if begins and header.base_sequence and (state is None or not state.batches):
+            raise _out_of_order(header, 0)
         if state is None or current == NO_EPOCH:
             return
         expected = 0 if header.producer_epoch != current else (state.last_sequence + 1) % _SEQUENCES
         if header.base_sequence != expected:
+            raise _out_of_order(header, expected)
+        if state.first_offset is not None and not header.attributes & TRANSACTIONAL:
+            raise BatchRefused(ErrorCode.INVALID_TXN_STATE, f"not in the open transaction of producer {header.producer_id}")
+
+    def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int) -> None:
+        """Refuse a marker of an older epoch (47), or of an older coordinator (52)."""
+        state = self.states.get(producer_id)
+        if state is None:
+            return
+        if epoch < state.epoch or (transaction_version >= BOUND_TO_RISE and epoch == state.epoch):
             raise BatchRefused(
-                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next")
+                ErrorCode.INVALID_PRODUCER_EPOCH, f"a marker of epoch {epoch} for producer {producer_id}, {state.epoch} was seen")
+        if coordinator_epoch < state.coordinator_epoch:
+            raise BatchRefused(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"a marker of coordinator epoch {coordinator_epoch}, {state.coordinator_epoch} was seen")
+
+    def marked(self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int) -> int | None:
+        """A checked marker was appended; answers where the transaction that it ends began, None if there was nothing to end."""
+        state = self.states.get(producer_id)
+        if state is None:
+            state = self.states[producer_id] = ProducerState(epoch)
+        if state.epoch != epoch:
+            state.epoch = epoch
+            state.batches.clear()
+        first_offset, state.first_offset = state.first_offset, None
+        state.coordinator_epoch = coordinator_epoch
+        state.last_timestamp = timestamp
+        return first_offset
 
     def appended(self, header: BatchHeader, base_offset: int) -> None:
         """Remember a batch that was checked and appended at `base_offset`."""
@@ -88,9 +130,11 @@ class Producers:
             state.batches.clear()
         state.batches.append(RememberedBatch(header.base_sequence, header.last_sequence, base_offset, header.max_timestamp))
         state.last_timestamp = header.max_timestamp
+        if header.attributes & TRANSACTIONAL and state.first_offset is None:
+            state.first_offset = base_offset
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms).
+        """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms), open transactions aside.
 
         Looks at most every ten minutes, as Kafka does: until then a silent producer is still known. `now_ms`: wall clock.
         """
@@ -100,7 +144,14 @@ class Producers:
             return
         self._checked_at = now_ms
         self.states = {
-            producer_id: state for producer_id, state in self.states.items() if now_ms - state.last_timestamp < expiration_ms}
+            producer_id: state for producer_id, state in self.states.items()
+            if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms}
+
+
+def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:
+    return BatchRefused(
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next")
 
 
 class ProducerIds:

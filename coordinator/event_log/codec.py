@@ -1,6 +1,6 @@
-"""Group events as plain dictionaries, and back. Derived from the events' own field types, so a new event needs no code here.
+"""Events as plain dictionaries, and group events back. Derived from the events' own field types, so a new event needs no code here.
 
-Two fields move into the envelope: `member_id` is the line's `member` (left out when empty), `generation` its `generation`.
+Two fields of group events move into the envelope: `member_id` is the line's `member` (left out when empty), `generation` its `generation`.
 Bytes are hex. Tuples are arrays, pairs and nested values are objects. Going back is exact: `from_plain(to_plain(e)) == e`.
 """
 
@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from ..groups.events import DURABLE, Event
+from ..transactions.events import Event as TransactionEvent
 
 Plain = dict[str, Any]
 _Convert = Callable[[Any], Any]
@@ -52,6 +53,12 @@ def shapes() -> dict[type, Shape]:
 
 
 @cache
+def transaction_shapes() -> dict[type, Shape]:
+    """The shape of every event type of a transactional id."""
+    return {kind: Shape(kind, kind.__name__, True, _fields(kind, {})) for kind in get_args(TransactionEvent)}
+
+
+@cache
 def types_by_name() -> dict[str, Shape]:
     """The shapes by the log's `type`."""
     return {shape.name: shape for shape in shapes().values()}
@@ -65,6 +72,16 @@ def to_plain(event: Event) -> Plain:
     if out.get("member") == "":
         del out["member"]
     return out
+
+
+def transaction_from_plain(line: Mapping[str, Any]) -> TransactionEvent:
+    """The event that a line of stream `transaction` holds. Keys it does not know are ignored. Raises CodecError."""
+    shapes_by_name = {shape.name: shape for shape in transaction_shapes().values()}
+    shape = shapes_by_name.get(line["type"])
+    if shape is None:
+        raise CodecError(f"unknown transaction event {line['type']!r}: this version folds {', '.join(sorted(shapes_by_name))}")
+    event: TransactionEvent = _build(shape.type, shape.fields, line, shape.name)
+    return event
 
 
 def from_plain(line: Mapping[str, Any]) -> Event:

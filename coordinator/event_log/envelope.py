@@ -10,7 +10,7 @@ FORMAT_VERSION: Final = 1
 HEADER_STREAM: Final = "run"
 HEADER_TYPE: Final = "RunStarted"
 
-STREAMS: Final = (HEADER_STREAM, "group", "cluster", "wire", "member", "fault")
+STREAMS: Final = (HEADER_STREAM, "group", "transaction", "cluster", "wire", "member", "fault")
 
 PLACES: Final = ("group", "generation", "member", "broker", "topic", "partition")
 """Where a line belongs; left out where they do not apply. They come in this order, after seq, at_ms, run, stream, type, cause."""

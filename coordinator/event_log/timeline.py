@@ -14,7 +14,7 @@ from .blobs import assignment, by_topic, decoded, minus
 from .reader import Line
 from .views import Change, GroupView, MemberView, Note, Rebalance, Share
 
-_CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "RequestAnswered"})
+_CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered"})
 _ROUTINE_REFUSALS = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
@@ -223,6 +223,9 @@ class Timeline:
     def _committed(self, group: GroupView, line: Line) -> None:
         group.commits += 1
 
+    def _transaction_ended(self, group: GroupView, line: Line) -> None:
+        group.commits += bool(line["partitions"])
+
     def _gone(self, group: GroupView, line: Line) -> None:
         current = group.current
         if current is not None and current.ended_ms is None:
@@ -275,6 +278,7 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "AssignmentRejected": Timeline._rejected,
     "GroupEmptied": Timeline._emptied,
     "OffsetsCommitted": Timeline._committed,
+    "PendingOffsetsEnded": Timeline._transaction_ended,
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,

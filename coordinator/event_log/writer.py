@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, Final
 from coordinator import __version__
 
 from ..groups.events import Event
-from .codec import shapes
+from ..transactions.events import Event as TransactionEvent
+from .codec import shapes, transaction_shapes
 from .envelope import FORMAT_VERSION, HEADER_STREAM, HEADER_TYPE, PLACES
 from .reader import read_lines
 
@@ -99,6 +100,16 @@ class EventLog:
             line[key] = value if write is None or value is None else write(value)
         if not line["member"]:
             del line["member"]
+        self._write(line)
+        return self.seq
+
+    def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None) -> int:
+        """Write one event of a transactional id; returns its number."""
+        self.seq += 1
+        shape = transaction_shapes()[type(event)]
+        line = {"seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": "transaction", "type": shape.name, "cause": cause}
+        for (_, key, write, _, _), value in zip(shape.fields, event, strict=True):
+            line[key] = value if write is None else write(value)
         self._write(line)
         return self.seq
 

@@ -183,8 +183,25 @@ class OffsetsCommitted(NamedTuple):
     offsets: tuple[CommittedOffset, ...]
 
 
+class OffsetsPending(NamedTuple):
+    """Offsets were committed within a transaction of a producer: they count for nothing until it ends (TXN-5)."""
+
+    member_id: str
+    producer_id: int
+    offsets: tuple[CommittedOffset, ...]
+
+
+class PendingOffsetsEnded(NamedTuple):
+    """A producer's transaction ended. `partitions`: those whose pending offsets are the committed ones now; of an aborted
+    transaction none, of a committed one those that no later commit had overtaken (TXN-5)."""
+
+    producer_id: int
+    committed: bool
+    partitions: tuple[tuple[str, int], ...]
+
+
 class OffsetsRemoved(NamedTuple):
-    """Committed offsets went: expired, deleted by OffsetDelete, or their topic is gone (EXP-2, OD-2, EXP-7)."""
+    """Committed and pending offsets went: expired, deleted by OffsetDelete, or their topic is gone (EXP-2, OD-2, EXP-7, TXN-7)."""
 
     reason: str
     partitions: tuple[tuple[str, int], ...]
@@ -227,6 +244,8 @@ Event = (
     | GenerationStored
     | AssignmentRejected
     | OffsetsCommitted
+    | OffsetsPending
+    | PendingOffsetsEnded
     | OffsetsRemoved
     | GroupDeleted
     | GroupUnloaded
@@ -234,7 +253,9 @@ Event = (
 )
 
 #: The events that Kafka writes down; a load folds only these (PST-1, PST-5, ERR-7).
-DURABLE: frozenset[type] = frozenset({GroupCreated, GenerationStored, GroupEmptied, OffsetsCommitted, OffsetsRemoved, GroupDeleted})
+DURABLE: frozenset[type] = frozenset({
+    GroupCreated, GenerationStored, GroupEmptied, OffsetsCommitted, OffsetsPending, PendingOffsetsEnded, OffsetsRemoved, GroupDeleted,
+})  # fmt: skip
 
 
 class Removal:

@@ -216,11 +216,28 @@ def _rejected(group: Group, event: ev.AssignmentRejected, at: int) -> None:
 def _committed(group: Group, event: ev.OffsetsCommitted, at: int) -> None:
     for o in event.offsets:
         group.offsets.commit(o.topic, o.partition, Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms))
+        group.pending_offsets.overtake((o.topic, o.partition))
+
+
+def _offsets_pending(group: Group, event: ev.OffsetsPending, at: int) -> None:
+    for o in event.offsets:
+        offset = Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms)
+        group.pending_offsets.add(event.producer_id, (o.topic, o.partition), offset)
+
+
+def _pending_ended(group: Group, event: ev.PendingOffsetsEnded, at: int) -> None:
+    pending = group.pending_offsets.of(event.producer_id)
+    for topic, partition in event.partitions:
+        offset, order = pending[topic, partition]
+        group.offsets.commit(topic, partition, offset)
+        group.pending_offsets.overtake((topic, partition), order)
+    group.pending_offsets.end(event.producer_id)
 
 
 def _offsets_removed(group: Group, event: ev.OffsetsRemoved, at: int) -> None:
     for key in event.partitions:
         group.offsets.forget(key)
+        group.pending_offsets.cancel(key)
 
 
 def _died(group: Group, event: ev.GroupDeleted | ev.GroupUnloaded, at: int) -> None:
@@ -253,6 +270,8 @@ _FOLDS: dict[type, Callable[[Group, Any, int], None]] = {
     ev.GenerationStored: _stored,
     ev.AssignmentRejected: _rejected,
     ev.OffsetsCommitted: _committed,
+    ev.OffsetsPending: _offsets_pending,
+    ev.PendingOffsetsEnded: _pending_ended,
     ev.OffsetsRemoved: _offsets_removed,
     ev.GroupDeleted: _died,
     ev.GroupUnloaded: _died,

@@ -12,6 +12,7 @@ from copy import copy
 from ..java_hash import capacity_for, java_hash, spread
 from .events import GenerationStored, GroupCreated, GroupEmptied
 from .offset_table import Offsets
+from .pending_offsets import PendingOffsets
 from .states import DEAD, EMPTY, GroupState
 
 Protocols = tuple[tuple[str, bytes], ...]
@@ -133,6 +134,7 @@ class Group:
         "new_member_added",
         "offsets",
         "pending",
+        "pending_offsets",
         "pending_sync",
         "previous_state",
         "protocol_name",
@@ -174,6 +176,7 @@ class Group:
         self.sync_deadline: int | None = None
         self.subscribed_topics: frozenset[str] | None = None
         self.offsets = Offsets()
+        self.pending_offsets = PendingOffsets()
         self.record: GroupCreated | GenerationStored | GroupEmptied | None = None
         """The last durable event about membership: what a coordinator that loads the group will find (PST-1)."""
         self.record_ms = now

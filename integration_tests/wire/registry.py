@@ -32,6 +32,9 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "offsets.retention.minutes": "1",
         "offsets.retention.check.interval.ms": "100",
         "connections.max.idle.ms": "2000",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+        "transaction.remove.expired.transaction.cleanup.interval.ms": "100",
+        "transactional.id.expiration.ms": "3000",
     },
     "clients": {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4", "group.min.session.timeout.ms": "500"},
 }

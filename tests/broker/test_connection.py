@@ -175,7 +175,7 @@ HOSTILE = {
     "unknown API key": (hello(999, 0), "999"),
     "negative API key": (hello(-1, 0), "-1"),
     "an API between brokers": (hello(52, 0, bytes(20)), "Vote"),
-    "an API not served": (hello(25, 0, bytes(20)), "AddOffsetsToTxn"),
+    "an API not served": (hello(68, 0, bytes(20)), "ConsumerGroupHeartbeat"),
     "version too high": (hello(12, 99, b"\0"), "Heartbeat v99"),
     "version too low": (hello(1, 0, bytes(50)), "Fetch v0"),
     "negative version": (hello(12, -1), "Heartbeat v-1"),

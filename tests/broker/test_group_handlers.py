@@ -295,7 +295,7 @@ class TestApiVersions:
             "streams.version": (0, 1), "transaction.version": (0, 2), "eligible.leader.replicas.version": (0, 1),
         }  # fmt: skip
         assert {row.name: row.max_version_level for row in answer.finalized_features} == {
-            "eligible.leader.replicas.version": 1, "metadata.version": 30,
+            "eligible.leader.replicas.version": 1, "metadata.version": 30, "transaction.version": 2,
         }  # fmt: skip
         assert [row.name for row in self.ask(client, 3).supported_features] == ["metadata.version"]
 

@@ -232,7 +232,7 @@ def test_topic_configurations_change_while_serving(desk: DataDesk) -> None:
 
 
 @pytest.mark.parametrize(("transactional_id", "producer", "epoch", "code"), [
-    (None, -1, -1, 0), (None, 0, 3, 0), (None, 12345, 0, 0), (None, 5, -1, 42), (None, -1, 5, 42), ("", -1, -1, 42), ("tx", -1, -1, 53),
+    (None, -1, -1, 0), (None, 0, 3, 0), (None, 12345, 0, 0), (None, 5, -1, 42), (None, -1, 5, 42), ("", -1, -1, 42),
 ])
 @pytest.mark.parametrize("version", [3, 5])
 def test_init_producer_id(desk: DataDesk, version: int, transactional_id: str | None, producer: int, epoch: int, code: int) -> None:

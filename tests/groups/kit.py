@@ -38,6 +38,11 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from coordinator.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 
 SESSION_MS = 45_000
 REBALANCE_MS = 300_000
@@ -246,6 +251,43 @@ class World:
     def admin_commit(self, offsets: Offsets, **options: Any) -> Call:
         """OffsetCommit of a client without membership."""
         return self.commit("admin", offsets, member_id="", generation=-1, **options)
+
+    def pend(
+        self, producer_id: int, offsets: Offsets, *, metadata: str = "", group: str | None = None, version: int = 5, **who: Any,
+    ) -> Call:
+        """Send TxnOffsetCommit for {(topic, partition): offset}; anonymous unless `who` (client, generation, ...) says otherwise."""
+        topics: dict[str, list[TxnOffsetCommitRequestPartition]] = {}
+        for (topic, partition), offset in offsets.items():
+            row = TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset, committed_metadata=metadata)
+            topics.setdefault(topic, []).append(row)
+        client = who.pop("client", "producer")
+        identity = self._identity(client, who) if client != "producer" or who else {}
+        message = TxnOffsetCommitRequest(
+            transactional_id="tx", group_id=self.group_id if group is None else group, producer_id=producer_id,
+            topics=[TxnOffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            **identity)
+        return self.ask(client, message, version)
+
+    def end_transaction(self, producer_id: int, *, commit: bool) -> None:
+        """A marker is written to every partition of __consumer_offsets."""
+        for partition in range(self.config.offsets_topic_partitions):
+            self._take(self.coordinator.end_transaction(producer_id, commit, partition, self.now))
+
+    def unstable(self, partitions: Partitions | None, *, version: int = 8) -> list[tuple[str, int]]:
+        """The partitions that OffsetFetch with require_stable calls unstable (88); None asks for all."""
+        topics = None if partitions is None else _by_topic(partitions)
+        if version >= 8:
+            asked = None if topics is None else [OffsetFetchRequestTopics(name=t, partition_indexes=p) for t, p in topics.items()]
+            groups = [OffsetFetchRequestGroup(group_id=self.group_id, topics=asked)]
+            rows = self.ask("admin", OffsetFetchRequest(groups=groups, require_stable=True), version).reply.groups[0].topics
+        else:
+            old = None if topics is None else [OffsetFetchRequestTopic(name=t, partition_indexes=p) for t, p in topics.items()]
+            message = OffsetFetchRequest(group_id=self.group_id, topics=old, require_stable=True)
+            rows = self.ask("admin", message, version).reply.topics
+        found = [(topic.name, p) for topic in rows for p in topic.partitions if p.error_code]
+        shown = {(p.error_code, p.committed_offset, p.committed_leader_epoch, p.metadata) for _, p in found}
+        assert shown <= {(ErrorCode.UNSTABLE_OFFSET_COMMIT, -1, -1, "")}
+        return [(name, p.partition_index) for name, p in found]
 
     def fetch(self, partitions: Partitions | None, *, group: str | None = None, version: int = 8) -> dict[tuple[str, int], int]:
         """The committed offsets of one group, by (topic, partition); None asks for all."""

@@ -163,13 +163,3 @@ def test_a_record_too_large_is_refused(emulator: Emulator) -> None:
     producer.produce("t", bytes(2000), on_delivery=lambda error, _: errors.append(error))
     assert producer.flush(20) == 0
     assert [error.code() for error in errors] == [confluent_kafka.KafkaError.MSG_SIZE_TOO_LARGE]
-
-
-def test_transactional_ids_are_refused_for_good(emulator: Emulator) -> None:
-    """At once and fatally: a client must not keep trying."""
-    producer = confluent_kafka.Producer({"bootstrap.servers": emulator.bootstrap_servers, "transactional.id": "tx", "log_level": 0})
-    with pytest.raises(confluent_kafka.KafkaException) as refusal:
-        producer.init_transactions(20)
-    error = refusal.value.args[0]
-    assert error.code() == confluent_kafka.KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    assert error.fatal()

@@ -2,7 +2,7 @@
 
 The body has always a v0 header, and an unknown version of the request is answered in v0 (`broker.connection` does that).
 v3+: the client names its software, and features are told; up to v3 those whose lowest level is 0 are left out.
-Finalised is what is served: features at level 0 (group.version, transaction.version, ...) do not appear, as in Kafka.
+Finalised is what is served: features at level 0 (group.version, share.version, ...) do not appear, as in Kafka.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUPPORTED = {
     "transaction.version": (0, 2),
     "eligible.leader.replicas.version": (0, 1),
 }
-_FINALIZED = {"eligible.leader.replicas.version": 1, "metadata.version": 30}
+_FINALIZED = {"eligible.leader.replicas.version": 1, "metadata.version": 30, "transaction.version": 2}
 _FINALIZED_EPOCH = 0
 
 _encoded: dict[int, Encoded] = {}

@@ -1,8 +1,9 @@
 """Fetch (key 1), v4-18: records from the log, at once or when there are enough; by names, from v13 on by topic ids.
 
 Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or session's order, the first batch
-found comes whole, and a request waits unless it has min_bytes, an error, a diverging epoch, or nothing to read. Nothing is
-transactional, so read_committed reads what read_uncommitted does. Replicas are refused: no broker follows this one.
+found comes whole, and a request waits unless it has min_bytes, an error, a diverging epoch, or nothing to read. With
+read_committed the log ends at the last stable offset, and the answer tells which transactions were aborted (KIP-98).
+Replicas are refused: no broker follows this one.
 Sessions are `broker.fetch_sessions`, waiting requests `broker.parked_fetches`.
 """
 
@@ -25,6 +26,7 @@ from ..fetch_sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move
 
 if TYPE_CHECKING:
     from ...cluster import Partition
+    from ...cluster.partition_log import PartitionLog
     from ...wire.messages.fetch import FetchPartition
     from ..core import Broker, Call
 
@@ -68,7 +70,7 @@ class Operation:
     """One fetch on its way to its answer; `ParkedFetches` keeps it while it waits."""
 
     __slots__ = (
-        "_asked", "_broker", "_call", "_fetch", "_max_bytes", "_min_bytes", "_replica_id", "_request", "_unknown",
+        "_asked", "_broker", "_call", "_committed", "_fetch", "_max_bytes", "_min_bytes", "_replica_id", "_request", "_unknown",
         "deadline_ms", "partitions", "token",
     )
 
@@ -79,6 +81,7 @@ class Operation:
         self._call = call
         self._request = request
         self._fetch = fetch
+        self._committed = request.isolation_level == READ_COMMITTED
         self._replica_id = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self._max_bytes = min(request.max_bytes, broker.configs.get_int("fetch.max.bytes"))
         self._min_bytes = min(request.min_bytes, self._max_bytes)
@@ -124,14 +127,19 @@ class Operation:
             found = self._broker.cluster.partition(topic, wanted.partition)
             if found is None or found.leader != self._broker.node_id:
                 return True
-            if wanted.fetch_offset == found.log.high_watermark:
+            log = found.log
+            if wanted.fetch_offset == log.high_watermark:
                 continue
-            if not found.log.log_start_offset <= wanted.fetch_offset < found.log.high_watermark:
+            if not log.log_start_offset <= wanted.fetch_offset < log.high_watermark:
                 return True
-            size += min(found.log.bytes_from(wanted.fetch_offset), wanted.partition_max_bytes)
+            size += min(log.bytes_from(wanted.fetch_offset, self._end(log)), wanted.partition_max_bytes)
             if size >= self._min_bytes:
                 return True
         return False
+
+    def _end(self, log: PartitionLog) -> int | None:
+        """Where the log ends for this reader; None: where it ends for all."""
+        return log.last_stable_offset if self._committed and log.last_stable_offset != log.log_end_offset else None
 
     def complete(self) -> None:
         """Answer the parked request with what there is."""
@@ -188,9 +196,13 @@ class Operation:
         if diverging is not None:
             data.diverging_epoch = diverging
             return data
-        data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole)
-        if self._request.isolation_level == READ_COMMITTED and (data.records or not limit or wanted.fetch_offset == log.log_end_offset):
-            data.aborted_transactions = []  # stays null where the first batch was found too large, as Kafka's does
+        stop = self._end(log)
+        data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=stop)
+        if self._committed and (data.records or not limit or wanted.fetch_offset >= log.last_stable_offset):
+            # Stays null where the first batch was found too large, as Kafka's does.
+            aborted = log.aborted_in(wanted.fetch_offset, len(data.records)) if data.records else []
+            data.aborted_transactions = [
+                AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in aborted]
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:

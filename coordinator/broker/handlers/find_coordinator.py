@@ -1,18 +1,19 @@
 """FindCoordinator (key 10): which broker coordinates a group or a transactional id.
 
 v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups (KIP-932).
-Group ids are not validated: "" has a coordinator too (FC-5). A transactional id is pointed at the broker that leads its
-partition as a group is; InitProducerId then says what is served. Share groups have no coordinator here.
+Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional ids. The topic that holds those is
+made when somebody first asks for one (Kafka says 15 until it is there). Share groups have no coordinator here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...cluster import CONSUMER_OFFSETS
+from ...cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ...errors import ErrorCode
 from ...java_hash import coordinator_partition
 from ...wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ..transactions import ensure_topic
 
 if TYPE_CHECKING:
     from ..core import Broker, Call, Result
@@ -44,8 +45,11 @@ def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
     if key_type not in (GROUP, TRANSACTION):
         return _refused(key, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
     cluster = broker.cluster
-    partitions = len(cluster.topics[CONSUMER_OFFSETS].partitions)
-    partition = cluster.partition(CONSUMER_OFFSETS, coordinator_partition(key, partitions))
+    topic = CONSUMER_OFFSETS
+    if key_type == TRANSACTION:
+        topic = TRANSACTION_STATE
+        ensure_topic(broker, call)
+    partition = cluster.partition(topic, coordinator_partition(key, len(cluster.topics[topic].partitions)))
     node = cluster.brokers.get(partition.leader) if partition is not None else None
     if node is None or call.listener not in node.endpoints:
         return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)

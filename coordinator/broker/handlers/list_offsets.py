@@ -2,6 +2,7 @@
 
 Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7, KIP-734), -4 earliest local (v8),
 -5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11, KIP-1023); any other negative, or one asked too early: 35.
+Readers of committed records are told of nothing at or behind the last stable offset: the latest is that offset.
 Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6).
 """
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ..core import Broker, Call
 
 LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+READ_COMMITTED = 1
+_WHEREVER = frozenset({EARLIEST, EARLIEST_LOCAL})
+"""Specials that readers of committed records are answered like all others."""
 _SINCE = {LATEST: 1, EARLIEST: 1, HIGHEST_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
 
@@ -45,17 +49,23 @@ def handle(broker: Broker, call: Call) -> ListOffsetsResponse:
             elif request.isolation_level not in (0, 1):
                 answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
-                _answer(broker, topic.name, asked, answer)
+                _answer(broker, topic.name, asked, answer, request.isolation_level == READ_COMMITTED)
     return ListOffsetsResponse(topics=[
         ListOffsetsTopicResponse(name=name, partitions=list(of_topic.values())) for name, of_topic in answers.items() if of_topic])
 
 
-def _answer(broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse) -> None:
+def _answer(
+    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, committed: bool,
+) -> None:
     partition = broker.cluster.partition(topic, asked.partition_index)
     answer.error_code = leader_fault(broker, partition, asked.current_leader_epoch)
     if partition is None or answer.error_code:
         return
-    answer.offset, answer.timestamp, answer.leader_epoch = look_up(partition, asked.timestamp)
+    found = look_up(partition, asked.timestamp)
+    if committed and asked.timestamp not in _WHEREVER and found.offset >= partition.log.last_stable_offset:
+        end = asked.timestamp == LATEST
+        found = found._replace(offset=partition.log.last_stable_offset) if end else TimestampedOffset()
+    answer.offset, answer.timestamp, answer.leader_epoch = found
 
 
 def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int) -> int:

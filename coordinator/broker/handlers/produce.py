@@ -1,10 +1,12 @@
 """Produce (key 0), v3-13 (0-2 are advertised and close the connection): record batches into logs.
 
-Owns the order of refusals as Kafka has it: transactions (53), unreadable batches (2), and batches too short to name their
-producer or, before v7, of an unknown compression (-1) refuse the whole request; then each partition by itself: unknown
-topic (100, 3), not one batch of format 2 (87, 2, 76), acks (21), internal topic (17), leader (6), replicas (19), and what
-`PartitionLog.append` refuses. A partition named twice is appended once, with what came last, and a refusal of either wins.
-acks=0 has no answer: an error closes the connection. Fetches that wait are woken at the end.
+Owns the order of refusals as Kafka has it: transactional batches without a transactional id (53), unreadable batches (2),
+batches too short to name their producer or, before v7, of an unknown compression (-1), and two transactional producers in one
+request (49) refuse the whole request; then each partition by itself: unknown topic (100, 3), not one batch of format 2 (87, 2, 76),
+what the transaction coordinator says (below v12 the partition must be in the transaction, from then on it is added, KIP-890),
+acks (21), internal topic (17), leader (6), replicas (19), and what `PartitionLog.append` refuses. A partition named twice is
+appended once, with what came last, and a refusal of either wins. acks=0 has no answer: an error closes the connection. Fetches
+that wait are woken at the end.
 Null records: Kafka 4.3.1 never answers (KAFKA-BUG); here 87.
 """
 
@@ -13,8 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...cluster.append_checks import LogConfig
-from ...cluster.records import PRODUCER_ID_END, BatchHeader, BatchRefused, is_transactional, sole_batch
+from ...cluster.records import PRODUCER_ID_END, TRANSACTIONAL, BatchHeader, BatchRefused, is_transactional, sole_batch
 from ...errors import ErrorCode
+from ...transactions.decide import Producer
 from ...wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -25,6 +28,7 @@ from ...wire.messages.produce import (
     TopicProduceResponse,
 )
 from ..core import CLOSE, NO_RESPONSE, Special
+from ..transactions import ADDS_PARTITIONS, KNOWS_ABORTABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 
 TOPIC_IDS_SINCE = 13
 LEADER_TAGS_SINCE = 10
+_ADDS_PARTITIONS, _KNOWS_ABORTABLE = 12, 11
+_NOT_ADDED = "Partition was not added to the transaction"
 ADMIN_CLIENT_ID = "__admin_client"  # may write to internal topics
 # Refused before the log is known: the answer does not say where it starts.
 _NO_LOG_START = frozenset((
@@ -60,7 +66,7 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
     answers: dict[Key, PartitionProduceResponse] = {}
     batches: dict[Key, Batch] = {}
     try:
-        _refuse_transactions(request)
+        _refuse_unnamed_transactions(request)
         for topic in request.topic_data:
             name = _name(topic.topic_id, topic.name, call.version)
             for data in topic.partition_data:
@@ -68,6 +74,7 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
                 if found is not None:
                     batches[name, data.index] = found
         _refuse_stubs(batches.values())
+        begin = _admit(broker, call, request.transactional_id, batches, answers)
     except BatchRefused as refusal:
         for topic in request.topic_data:
             for data in topic.partition_data:
@@ -75,7 +82,7 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
         return _respond(broker, call, request.acks, answers)
     appended: dict[Key, PartitionProduceResponse] = {}
     for key, batch in batches.items():
-        appended[key] = _append(broker, call, request.acks, batch)
+        appended[key] = _append(broker, call, request.acks, batch, begins=key in begin)
     for key, batch in batches.items():
         if not appended[key].error_code:
             broker.parked_fetches.wake(batch.partition.topic, batch.partition.index)
@@ -86,12 +93,42 @@ def _name(topic_id: bytes, name: str, version: int) -> str | bytes:
     return topic_id if version >= TOPIC_IDS_SINCE else name
 
 
-def _refuse_transactions(request: ProduceRequest) -> None:
-    """Transactional batches are refused as if their id were not authorised (53); before that, batches that cannot be read (2)."""
+def _refuse_unnamed_transactions(request: ProduceRequest) -> None:
+    """Transactional batches without a transactional id are not authorised (53); before that, batches that cannot be read (2)."""
     for topic in request.topic_data:
         for data in topic.partition_data:
-            if data.records is not None and is_transactional(data.records):
-                raise BatchRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch")
+            if data.records is not None and is_transactional(data.records) and request.transactional_id is None:
+                raise BatchRefused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without a transactional id")
+
+
+def _admit(
+    broker: Broker, call: Call, transactional_id: str | None, batches: dict[Key, Batch], answers: dict[Key, PartitionProduceResponse],
+) -> frozenset[Key]:
+    """Ask the coordinator about the batches that begin a transaction in their partition; those it does not admit go to `answers`.
+
+    The keys of batches that took their partition into the transaction by themselves. Raises BatchRefused 49 for the request.
+    """
+    transactional = [key for key, batch in batches.items() if batch.header.attributes & TRANSACTIONAL and batch.header.has_producer]
+    if not transactional or transactional_id is None:
+        return frozenset()
+    producers = {Producer(batches[key].header.producer_id, batches[key].header.producer_epoch) for key in transactional}
+    if len(producers) > 1:
+        raise BatchRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "transactional batches of several producers")
+    producer = producers.pop()
+    ability = ADDS_PARTITIONS if call.version >= _ADDS_PARTITIONS else KNOWS_ABORTABLE if call.version >= _KNOWS_ABORTABLE else 0
+    begin = set()
+    for key in transactional:
+        partition = batches[key].partition
+        if partition.log.producers.in_transaction(*producer):
+            continue
+        error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), ability, call)
+        if error:
+            del batches[key]
+            answers[key] = _error(partition.index, error)
+            answers[key].error_message = _NOT_ADDED if error is ErrorCode.INVALID_TXN_STATE else None
+        elif ability == ADDS_PARTITIONS:
+            begin.add(key)
+    return frozenset(begin)
 
 
 def _refuse_stubs(batches: Iterable[Batch]) -> None:
@@ -121,7 +158,7 @@ def _find(
         return None
 
 
-def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionProduceResponse:
+def _append(broker: Broker, call: Call, acks: int, batch: Batch, *, begins: bool) -> PartitionProduceResponse:
     partition, topic = batch.partition, batch.topic
     index = partition.index
     if acks not in (-1, 0, 1):
@@ -139,7 +176,7 @@ def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionPro
             raise BatchRefused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} replicas in sync")
         placed = log.append(
             batch.data, batch.header, log_config(broker, topic), leader_epoch=partition.leader_epoch, now_ms=broker.epoch_ms + call.now,
-            where=f"{topic.name}-{index}")
+            where=f"{topic.name}-{index}", begins=begins)
     except BatchRefused as refusal:
         answer = _refused(index, refusal)
         if refusal.error not in _NO_LOG_START:

@@ -1,8 +1,8 @@
-"""Committed offsets (A.9, A.11, A.12, A.14): commit, fetch, delete, expire. Whether topics exist is the broker's question."""
+"""Offsets (A.9 to A.12, A.14): commit, also in transactions, fetch, delete, expire. Whether topics exist is the broker's question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TypeVar
 
 from ...errors import ErrorCode
@@ -28,6 +28,13 @@ from ...wire.messages.offset_fetch import (
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
+)
+from ...wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
 )
 from .. import events as ev
 from ..config import GroupConfig
@@ -108,10 +115,66 @@ def _refuse_commit(group: Group, request: OffsetCommitRequest) -> ErrorCode:
     return ErrorCode.REBALANCE_IN_PROGRESS if group.state is COMPLETING_REBALANCE else ErrorCode.NONE
 
 
-def _committed(topic: str, partition: OffsetCommitRequestPartition, metadata: str, expire_ms: int | None) -> ev.CommittedOffset:
+def _committed(
+    topic: str, partition: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition, metadata: str, expire_ms: int | None,
+) -> ev.CommittedOffset:
     return ev.CommittedOffset(
         topic, partition.partition_index, partition.committed_offset, partition.committed_leader_epoch, metadata, expire_ms
     )
+
+
+def transactional_response(request: TxnOffsetCommitRequest, error: int) -> TxnOffsetCommitResponse:
+    """The same error for every partition of the request: there is no other place for it (TXN-4)."""
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(partition_index=p.partition_index, error_code=error) for p in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def decide_transactional_commit(group: Group, request: TxnOffsetCommitRequest, config: GroupConfig) -> Decision:
+    """Note what is valid as pending until the producer's transaction ends (TXN-2, TXN-5); nobody's session is renewed."""
+    error = _refuse_transactional_commit(group, request)
+    if error:
+        return Decision(reply=transactional_response(request, error))
+    reply, offsets = transactional_response(request, ErrorCode.NONE), []
+    for topic, answered in zip(request.topics, reply.topics, strict=True):
+        for partition, answer in zip(topic.partitions, answered.partitions, strict=True):
+            metadata = partition.committed_metadata or ""
+            if _utf16_units(metadata) > config.offset_metadata_max_bytes:
+                answer.error_code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+            else:
+                offsets.append(_committed(topic.name, partition, metadata, None))
+    if not offsets:
+        return Decision(reply=reply)
+    if config.append_error:
+        return Decision(reply=transactional_response(request, told_operation_error(config.append_error)))
+    return Decision((ev.OffsetsPending(request.member_id, request.producer_id, tuple(offsets)),), reply)
+
+
+def _refuse_transactional_commit(group: Group, request: TxnOffsetCommitRequest) -> ErrorCode:
+    """The checks of OC-2, but anonymous commits pass in any state, and so does everything during the sync phase (TXN-2)."""
+    if group.state is DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if request.generation_id < 0 and group.state is EMPTY:
+        return ErrorCode.NONE
+    if request.generation_id < 0 and not request.member_id and request.group_instance_id is None:
+        return ErrorCode.NONE
+    error = refuse_membership(group, request.member_id, request.group_instance_id)
+    if not error and request.generation_id != group.generation:
+        error = ErrorCode.ILLEGAL_GENERATION
+    return error
+
+
+def transaction_ended(group: Group, producer_id: int, committed: bool) -> ev.PendingOffsetsEnded:
+    """What the end of a producer's transaction makes of its pending offsets: the later commit of a partition stands (TXN-5)."""
+    return ev.PendingOffsetsEnded(producer_id, committed, group.pending_offsets.standing(producer_id) if committed else ())
 
 
 def _utf16_units(text: str) -> int:
@@ -123,25 +186,34 @@ def _offsets_of(group: Group | None) -> Offsets:
     return _NOTHING if group is None or group.state is DEAD else group.offsets
 
 
-def fetch_topics(group: Group | None, topics: list[OffsetFetchRequestTopic] | None) -> list[OffsetFetchResponseTopic]:
+def _pending_of(group: Group | None, require_stable: bool) -> Container[tuple[str, int]]:
+    """The partitions that are to be called unstable (OF-4)."""
+    return () if not require_stable or group is None or group.state is DEAD else group.pending_offsets
+
+
+def fetch_topics(
+    group: Group | None, topics: list[OffsetFetchRequestTopic] | None, require_stable: bool = False,
+) -> list[OffsetFetchResponseTopic]:
     """The answer to versions 1-7; a partition without a committed offset shows -1 (OF-1..OF-3)."""
-    found = _offsets_of(group)
+    found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
         topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
             partitions=[
-                _shown(OffsetFetchResponsePartition, index, found.get((topic.name, index), _NO_OFFSET)) for index in topic.partition_indexes
+                _shown(OffsetFetchResponsePartition, (topic.name, index), found, pending) for index in topic.partition_indexes
             ],
         )
         for topic in topics
     ]
 
 
-def fetch_group_topics(group: Group | None, topics: list[OffsetFetchRequestTopics] | None) -> list[OffsetFetchResponseTopics]:
+def fetch_group_topics(
+    group: Group | None, topics: list[OffsetFetchRequestTopics] | None, require_stable: bool = False,
+) -> list[OffsetFetchResponseTopics]:
     """One group's answer from version 8 on; member ids and epochs do not matter in classic groups (OF-8, OF-9)."""
-    found = _offsets_of(group)
+    found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
         topics = [OffsetFetchRequestTopics(name=name, partition_indexes=indexes) for name, indexes in found.by_topic().items()]
     return [
@@ -149,8 +221,7 @@ def fetch_group_topics(group: Group | None, topics: list[OffsetFetchRequestTopic
             topic_id=topic.topic_id,
             name=topic.name,
             partitions=[
-                _shown(OffsetFetchResponsePartitions, index, found.get((topic.name, index), _NO_OFFSET))
-                for index in topic.partition_indexes
+                _shown(OffsetFetchResponsePartitions, (topic.name, index), found, pending) for index in topic.partition_indexes
             ],
         )
         for topic in topics
@@ -160,9 +231,13 @@ def fetch_group_topics(group: Group | None, topics: list[OffsetFetchRequestTopic
 P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
 
 
-def _shown(shape: type[P], index: int, offset: Offset) -> P:
+def _shown(shape: type[P], key: tuple[str, int], found: Offsets, pending: Container[tuple[str, int]]) -> P:
+    """A partition's entry: unstable without an offset (OF-4); of "all partitions" only those with one are asked for (OF-5)."""
+    unstable = key in pending
+    offset = _NO_OFFSET if unstable else found.get(key, _NO_OFFSET)
     return shape(
-        partition_index=index,
+        partition_index=key[1],
+        error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT if unstable else ErrorCode.NONE,
         committed_offset=offset.offset,
         committed_leader_epoch=offset.leader_epoch,
         metadata=offset.metadata,
@@ -195,7 +270,7 @@ def decide_offset_delete(group: Group | None, request: OffsetDeleteRequest) -> D
         for partition in topic.partitions:
             rows.append(OffsetDeleteResponsePartition(partition_index=partition.partition_index, error_code=error))
             key = (topic.name, partition.partition_index)
-            if not subscribed and key in group.offsets:
+            if not subscribed and (key in group.offsets or key in group.pending_offsets):  # TXN-7
                 gone.append(key)
         topics.append(OffsetDeleteResponseTopic(name=topic.name, partitions=rows))
     events = (ev.OffsetsRemoved("deleted by request", tuple(dict.fromkeys(gone))),) if gone else ()
@@ -214,12 +289,12 @@ def _refuse_offset_delete(group: Group | None, request: OffsetDeleteRequest) -> 
 
 def removed_with_topics(group: Group, partitions: Iterable[tuple[str, int]]) -> ev.OffsetsRemoved | None:
     """What the deletion of these partitions takes from the group (EXP-7)."""
-    gone = tuple(key for key in partitions if key in group.offsets)
+    gone = tuple(key for key in partitions if key in group.offsets or key in group.pending_offsets)
     return ev.OffsetsRemoved("topic deleted", gone) if gone else None
 
 
 def expired(group: Group, now: int, config: GroupConfig) -> ev.OffsetsRemoved | None:
-    """The offsets whose time is over (EXP-1, EXP-2, EXP-3)."""
+    """The offsets whose time is over (EXP-1, EXP-2, EXP-3), but none that a transaction is about to replace (EXP-4)."""
     if group.protocol_type is None:
         base_ms, may_expire = None, True
     elif group.state is EMPTY:
@@ -232,7 +307,8 @@ def expired(group: Group, now: int, config: GroupConfig) -> ev.OffsetsRemoved | 
     gone = tuple(
         (topic, partition)
         for (topic, partition), o in group.offsets.items()
-        if not (guarded and group.is_subscribed_to(topic)) and _is_over(o, base_ms, now, config.offsets_retention_ms)
+        if not (guarded and group.is_subscribed_to(topic)) and (topic, partition) not in group.pending_offsets
+        and _is_over(o, base_ms, now, config.offsets_retention_ms)
     )
     return ev.OffsetsRemoved("expired", gone) if gone else None
 

@@ -1,0 +1,41 @@
+"""DescribeProducers (key 61), v0: the producers that a partition's leader remembers (KIP-664). Unknown partitions are 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> DescribeProducersResponse:
+    """Always answered at once, in the order of the request."""
+    request = call.message
+    assert isinstance(request, DescribeProducersRequest)
+    return DescribeProducersResponse(topics=[
+        TopicResponse(name=topic.name, partitions=[_describe(broker, topic.name, index) for index in topic.partition_indexes])
+        for topic in request.topics])
+
+
+def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
+    found = broker.cluster.partition(topic, index)
+    if found is None:
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        message = None if topic in broker.cluster.topics else error.message  # as Kafka has it
+        return PartitionResponse(partition_index=index, error_code=error, error_message=message)
+    if found.leader != broker.node_id:
+        return PartitionResponse(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    return PartitionResponse(partition_index=index, active_producers=[
+        ProducerState(
+            producer_id=producer_id, producer_epoch=state.epoch, last_sequence=state.last_sequence, last_timestamp=state.last_timestamp,
+            coordinator_epoch=state.coordinator_epoch, current_txn_start_offset=-1 if state.first_offset is None else state.first_offset)
+        for producer_id, state in found.log.producers.states.items()])

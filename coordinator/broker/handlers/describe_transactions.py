@@ -1,0 +1,41 @@
+"""DescribeTransactions (key 65), v0: what the coordinator knows of transactional ids (KIP-664).
+
+An id nobody uses is 105, an empty one 42. The start of the last transaction stays to be seen until a producer is initialized.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...java_hash import in_hash_order, topic_partition_hash
+from ...wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+    TransactionState,
+)
+
+if TYPE_CHECKING:
+    from ..core import Broker, Call
+
+
+def handle(broker: Broker, call: Call) -> DescribeTransactionsResponse:
+    """Always answered at once, in the order of the request."""
+    request = call.message
+    assert isinstance(request, DescribeTransactionsRequest)
+    return DescribeTransactionsResponse(transaction_states=[_describe(broker, name) for name in request.transactional_ids])
+
+
+def _describe(broker: Broker, name: str) -> TransactionState:
+    known = broker.transactions.coordinator.transactions.get(name)
+    if known is None:
+        error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST
+        return TransactionState(error_code=error, transactional_id=name)
+    topics: dict[str, TopicData] = {}
+    for topic, index in in_hash_order(known.partitions, lambda partition: topic_partition_hash(*partition)):  # Kafka keeps a set
+        topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
+    return TransactionState(
+        transactional_id=name, transaction_state=str(known.state), transaction_timeout_ms=known.timeout_ms,
+        transaction_start_time_ms=-1 if known.started_ms is None else broker.epoch_ms + known.started_ms,
+        producer_id=known.producer_id, producer_epoch=known.producer_epoch, topics=list(topics.values()))

@@ -1,0 +1,44 @@
+"""Transaction: what the events of a transactional id fold into. Only `evolve` writes it; every rule lives in `decide`."""
+
+from __future__ import annotations
+
+from .states import TransactionState
+
+NO_PRODUCER_ID = -1
+NO_EPOCH = -1
+LAST_EPOCH = 32_766
+"""A producer id is used up when its epoch gets here: one more is kept for fencing (KIP-360)."""
+
+
+class Transaction:
+    """A transactional id, its producer, and the transaction that is open or was last."""
+
+    __slots__ = (
+        "last_producer_epoch", "partitions", "previous_producer_id", "producer_epoch", "producer_id", "started_ms", "state", "timeout_ms",
+        "transactional_id", "updated_ms",
+    )  # fmt: skip
+
+    def __init__(self, transactional_id: str) -> None:
+        self.transactional_id = transactional_id
+        self.state = TransactionState.EMPTY
+        self.producer_id = NO_PRODUCER_ID
+        self.previous_producer_id = NO_PRODUCER_ID
+        self.producer_epoch = NO_EPOCH
+        self.last_producer_epoch = NO_EPOCH
+        self.timeout_ms = 0
+        self.partitions: dict[tuple[str, int], None] = {}
+        self.started_ms: int | None = None
+        """When the open or last transaction began; None since the producer was initialized."""
+        self.updated_ms = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the producer id has no epoch left to give."""
+        return self.producer_epoch >= LAST_EPOCH
+
+    def snapshot(self) -> tuple[object, ...]:
+        """Everything there is to know, shared with nobody: equal snapshots mean equal transactions."""
+        return tuple(tuple(self.partitions) if name == "partitions" else getattr(self, name) for name in self.__slots__)
+
+    def __repr__(self) -> str:
+        return f"Transaction({self.transactional_id!r}, {self.state}, producer {self.producer_id} epoch {self.producer_epoch})"

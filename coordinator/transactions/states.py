@@ -1,0 +1,33 @@
+"""The states of a transactional id, spelled as Kafka spells them in DescribeTransactions and ListTransactions.
+
+Prepare* last from the decision to end a transaction until its markers are written. Here that is one instant, so clients
+never meet them; Dead and PrepareEpochFence are states of Kafka that have no duration either, and are known as filters only.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class TransactionState(Enum):
+    """Where a transactional id is."""
+
+    EMPTY = "Empty"
+    ONGOING = "Ongoing"
+    PREPARE_COMMIT = "PrepareCommit"
+    PREPARE_ABORT = "PrepareAbort"
+    COMPLETE_COMMIT = "CompleteCommit"
+    COMPLETE_ABORT = "CompleteAbort"
+    DEAD = "Dead"
+    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return self.value
+
+
+COMPLETED = frozenset({TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
+"""The last transaction ended, and no new one began."""
+EXPIRING = COMPLETED | {TransactionState.EMPTY}
+"""States in which a transactional id that nobody uses is forgotten."""
