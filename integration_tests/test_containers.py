@@ -32,7 +32,7 @@ with warnings.catch_warnings():
 
 T = TypeVar("T")
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 INTERRUPTED = """
 import sys
 from coordinator.testing.containers import RealKafka
@@ -124,7 +124,8 @@ def until(found: Callable[[], T]) -> T:
 
 def coordinator_of(kafka: RealKafka, group: str, node: int) -> int:
     """The node that coordinates a group, by the tool of another."""
-    lines = kafka.tool("kafka-consumer-groups", "--describe", "--state", "--group", group, node=node).splitlines()
+    options = ("--describe", "--state", "--group", group, "--timeout", str(PATIENCE_S * 1_000))
+    lines = kafka.tool("kafka-consumer-groups", *options, node=node).splitlines()
     (line,) = [line for line in lines if line.startswith(group)]
     return int(line.split("(")[1].split(")")[0])
 
