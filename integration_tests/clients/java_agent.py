@@ -13,6 +13,7 @@ import os
 import subprocess
 import tempfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 
@@ -83,8 +84,10 @@ def _archive(place: Path) -> None:
         )  # fmt: skip
         patience = Timer(_PATIENCE_S, agent.kill)
         patience.start()
-        _rehearse(agent, emulator.bootstrap_servers)
-        agent.communicate()
+        with suppress(OSError):  # it died; there is no archive then
+            _rehearse(agent, emulator.bootstrap_servers)
+        with suppress(OSError):
+            agent.communicate()
         patience.cancel()
     if making.exists():
         making.rename(place / "classes.jsa")
