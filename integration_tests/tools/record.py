@@ -54,18 +54,23 @@ def record_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home:
     stories = _chosen(parts)
     home.mkdir(parents=True, exist_ok=True)
     with tool_jvms(JVMS) as jvms, ThreadPoolExecutor(2 * JVMS) as pool:
-        twice = [[pool.submit(play_story, story, addresses(story.profile), jvms) for _ in range(2)] for story in stories]
+        twice = [pool.submit(_twice, story, addresses(story.profile), jvms) for story in stories]
         refused = 0
-        for story, (first, second) in zip(stories, twice, strict=True):
-            found = difference(first.result(), second.result())
+        for story, played in zip(stories, twice, strict=True):
+            first, second = played.result()
+            found = difference(first, second)
             if found is None:
-                (home / f"{story.name}.txt").write_text("\n".join(first.result()) + "\n", encoding="utf-8")
+                (home / f"{story.name}.txt").write_text("\n".join(first) + "\n", encoding="utf-8")
             else:
                 refused += 1
                 print(f"does not repeat: {story.name}", *(f"  {line}" for line in found), sep="\n")
     for name in recorded(home) - set(all_stories()):
         (home / f"{name}.txt").unlink()
     return refused
+
+
+def _twice(story: Story, address: str, jvms: ToolJvms) -> tuple[list[str], list[str]]:
+    return play_story(story, address, jvms), play_story(story, address, jvms)
 
 
 def compare_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME) -> int:

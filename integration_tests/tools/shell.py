@@ -69,8 +69,7 @@ class Shell:
         `only`: of the output nothing but lines that contain this text, where the whole would tell of other stories; `shuffled`:
         the lines' order is a hash map's whim; `bare`: `--bootstrap-server ADDRESS` is not put before the arguments.
         """
-        told = [] if bare else ["--bootstrap-server", self.address]
-        done = self._runs(tool, [*told, *arguments], given)
+        done = self.quietly(tool, *arguments, given=given, bare=bare)
         self.say(f"$ {tool} {' '.join(_quoted(argument) for argument in arguments)}".rstrip())
         lines = [line for line in done.output.splitlines() if only in line]
         self.say(*(sorted(self._names.lines("\n".join(lines))) if shuffled else self._names.lines("\n".join(lines))))
@@ -78,6 +77,11 @@ class Shell:
         if done.status:
             self.say(f"= {done.status}")
         return done
+
+    def quietly(self, tool: str, *arguments: str, given: str = "", bare: bool = False) -> Done:
+        """Run a tool without a line: to wait for something, or to say of its output only what is no chance."""
+        told = [] if bare else ["--bootstrap-server", self.address]
+        return self._runs(tool, [*told, *arguments], given)
 
     def say(self, *lines: str) -> None:
         """Put lines into the transcript, without chance in them."""

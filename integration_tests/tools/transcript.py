@@ -8,7 +8,7 @@ is judged here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ _MEMBER_HOST = re.compile(r"/\d+\.\d+\.\d+\.\d+\b *")
 _NODE = re.compile(r"\b[\w.-]+:\d+ \(id: (\d+) rack: null")
 _COORDINATOR = re.compile(r"\b[\w.-]+:\d+( +)\((\d+)\)")
 _NOW_MS = re.compile(r"\b(1[89]|2\d)\d{11}\b")  # of 2027 and later; records of stories bear times of 2023
+_LOG_DIR = re.compile(r'"log_dirs":\["/[^"]*"\]')
 _SET = re.compile(r"\(('[^',]*'(?:, '[^',]*')+)\)")  # names in the order of a hash set
 _GAPS = re.compile(r"[ \t]{2,}")
 _USAGE = re.compile(r"Option +Description")
@@ -48,6 +49,7 @@ class Names:
         text = _LOG_TIME.sub("[TIME]", text)
         text = _MEMBER_HOST.sub("/HOST  ", text)
         text = _NOW_MS.sub("NOW", text)
+        text = _LOG_DIR.sub('"log_dirs":["DIRECTORY"]', text)
         text = _SET.sub(lambda found: f"({', '.join(sorted(found.group(1).split(', ')))})", text)
         return _GAPS.sub("  ", text).rstrip()
 
@@ -63,14 +65,14 @@ class Names:
 
 
 class Divergence(NamedTuple):
-    """A known difference of the emulator from Kafka: why, and the lines that only Kafka says (whole lines, each once or more)."""
+    """A known difference of the emulator from Kafka: why, and for each line that only Kafka says, what is said instead (None: nothing)."""
 
     reason: str
-    only_kafka: frozenset[str]
+    instead: Mapping[str, str | None]
 
     def applied(self, kafka: Iterable[str]) -> list[str]:
         """What the emulator should say, given what Kafka says."""
-        return [line for line in kafka if line not in self.only_kafka]
+        return [ours for line in kafka if (ours := self.instead.get(line, line)) is not None]
 
 
 def difference(kafka: Iterable[str], ours: Iterable[str]) -> tuple[str, str | None, str | None] | None:
