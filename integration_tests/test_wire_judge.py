@@ -14,14 +14,13 @@ from coordinator import Emulator
 from coordinator.broker.core import Call
 from coordinator.interceptors import Answer, Drop, Verdict
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from integration_tests.targets import EmulatorTarget
 from integration_tests.test_wire import judge
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import difference
 from integration_tests.wire.people import Member
 from integration_tests.wire.record import load
 from integration_tests.wire.recorder import Scenario, Session, Step, complete, play
-from integration_tests.wire.registry import all_scenarios
+from integration_tests.wire.registry import PROFILES, all_scenarios
 from integration_tests.wire.together import Part, play_together
 
 STORY = "sync_heartbeat.heartbeat_in_every_version_and_state"
@@ -33,8 +32,9 @@ def played(address: str, **limits: float) -> list[Step]:
     return play(all_scenarios()[STORY], address, TableCodec(), RECORD.nonce, **limits)
 
 
-def test_an_honest_emulator_passes(emulator: EmulatorTarget) -> None:
-    judge(STORY, RECORD.steps, played(emulator.address("plain")))
+def test_an_honest_emulator_passes() -> None:
+    with Emulator(config=PROFILES["plain"]) as good:
+        judge(STORY, RECORD.steps, played(good.bootstrap_servers))
 
 
 def test_another_error_code_is_found() -> None:

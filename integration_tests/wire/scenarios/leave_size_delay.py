@@ -120,7 +120,7 @@ def a_full_group(s: Session) -> None:
 
 @scenario("limits")
 def the_initial_delay(s: Session) -> None:
-    """DLY-1, DLY-2, DLY-3, DLY-6, TR-1, TR-7: the first waits for company, each newcomer gives one window more; a refilled group waits too."""
+    """DLY-1, DLY-2, DLY-3, DLY-6, TR-1, TR-7: the first waits for company, each newcomer gives one window more; so in a refilled group."""
     group = s.name("g")
     a, b = Member(s, "a", group), Member(s, "b", group)
     began = time.monotonic()

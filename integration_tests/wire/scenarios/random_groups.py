@@ -75,10 +75,13 @@ class Play:
         if not self.parked:
             return
         self.s.stage().ask_quietly("Heartbeat", 4, group_id=self.group, generation_id=0, member_id="nobody")
-        for member in self.members:
-            name = member.link.name
-            if name in self.parked and member.link.poll(self.patience_ms(member is first)):
-                self.parked.discard(name)
+        parked = [m for m in self.members if m.link.name in self.parked]
+        answered = [m.link.poll(self.patience_ms(m is first)) for m in parked]
+        if any(answered):  # what answered one perhaps set others free: their answers are on the way
+            answered = [now or m.link.poll(FIRST_POLL_MS) for m, now in zip(parked, answered, strict=True)]
+        for member, now in zip(parked, answered, strict=True):
+            if now:
+                self.parked.discard(member.link.name)
                 self.take(member)
 
     def patience_ms(self, just_sent: bool) -> int:
