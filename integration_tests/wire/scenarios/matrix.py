@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from integration_tests.wire.people import Member, describe, protocols, topic, until
+from integration_tests.wire.people import ZERO_ID, Member, describe, protocols, topic, topic_id, until
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
 from integration_tests.wire.registry import scenario
@@ -196,6 +196,43 @@ def commit(s: Session, state: str) -> None:
     at.other.ask("OffsetFetch", 9, groups=[{"group_id": at.group, "topics": [{"name": name, "partition_indexes": [0]}]}])
 
 
+def commit_by_id(s: Session, state: str) -> None:
+    """OC-1, OC-2, OC-4, OC-6, VER-5, VER-6: OffsetCommit and OffsetFetch by topic id (version 10)"""
+    name = topic(s, "t")
+    identity = topic_id(s, name)
+    at = scene(s, state)
+    generation = at.a.generation
+    for names in (*at.wrong_names(), *at.right_names()):
+        for said in (generation, generation + 1):
+            topics = [{"topic_id": i, "partitions": [{"partition_index": 0, "committed_offset": said}]} for i in (identity, "f" * 32)]
+            at.other.ask("OffsetCommit", 10, group_id=at.group, generation_id_or_member_epoch=said, topics=topics, **names)
+    wanted = [{"topic_id": identity, "partition_indexes": [0, 1]}, {"topic_id": ZERO_ID, "partition_indexes": [0]}]
+    for member, epoch in (("", -1), (at.b.member_id, generation), ("ghost", 99)):
+        at.other.ask("OffsetFetch", 10, groups=[{"group_id": at.group, "member_id": member, "member_epoch": epoch, "topics": wanted}])
+
+
+def admin(s: Session, state: str) -> None:
+    """DSC-1, DSC-2, DSC-3, LST-1, LST-2, LST-3, DG-1, OD-1, OD-2, ST-1: DescribeGroups, ListGroups, OffsetDelete and DeleteGroups"""
+    name = topic(s, "t")
+    at = scene(s, state)
+    for version in range(7):
+        describe(at.other, at.group, version)
+    for version in range(6):
+        at.other.ask("ListGroups", version, only="groups")
+    for asked in (*STATES, state.lower(), state.upper()):
+        at.other.ask("ListGroups", 4, only="groups", states_filter=[asked])
+        at.other.ask("ListGroups", 5, only="groups", states_filter=[asked], types_filter=["Classic"])
+    if state != "Dead":
+        at.other.ask("OffsetCommit", 9, group_id=at.group, generation_id_or_member_epoch=-1, member_id="",
+                     topics=[{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}])  # fmt: skip
+    for topics in ([name], [s.name("nope")], []):
+        entries = [{"name": n, "partitions": [{"partition_index": 0}, {"partition_index": 9}]} for n in topics]
+        at.other.ask("OffsetDelete", 0, group_id=at.group, topics=entries)
+    for version in range(3):
+        at.other.ask("DeleteGroups", version, groups_names=[at.group])
+    describe(at.other, at.group)
+
+
 def join(s: Session, state: str) -> None:
     """JOIN-1, JOIN-3, JOIN-4, JOIN-5, PROTO-1, PROTO-6, VAL-1, VER-1, MID-2, MID-7, STA-1: JoinGroup"""
     at = scene(s, state)
@@ -234,6 +271,6 @@ def _in(play: Callable[[Session, str], None], state: str) -> Callable[[Session],
     return story
 
 
-for _play in (join, sync, heartbeat, leave, commit):
+for _play in (join, sync, heartbeat, leave, commit, commit_by_id, admin):
     for _state in STATES:
         scenario()(_in(_play, _state))
