@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -161,6 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = [entry for entry in options.config if "=" not in entry]
     if wrong:
         parser.error(f"{wrong[0]!r} is no broker configuration: give name=value, such as group.max.size=2")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java process ends too
     config = dict(entry.split("=", 1) for entry in options.config)
     try:
         with JavaBroker({"group.initial.rebalance.delay.ms": 0, **config}, port=options.port) as broker:
