@@ -96,7 +96,7 @@ def decide_add(transaction: Transaction | None, producer: Producer, partitions: 
         return Decision()
     started_ms = transaction.started_ms if ongoing else now
     assert started_ms is not None, transaction
-    return Decision(ev.PartitionsAdded(transaction.transactional_id, tuple(dict.fromkeys(partitions)), started_ms))
+    return Decision(ev.PartitionsEnlisted(transaction.transactional_id, tuple(dict.fromkeys(partitions)), started_ms))
 
 
 def decide_end(transaction: Transaction | None, producer: Producer, commit: bool, now: int) -> Decision:

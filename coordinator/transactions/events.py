@@ -20,7 +20,7 @@ class ProducerInitialized(NamedTuple):
     timeout_ms: int
 
 
-class PartitionsAdded(NamedTuple):
+class PartitionsEnlisted(NamedTuple):
     """Partitions came into the transaction; the first of them began it."""
 
     transactional_id: str
@@ -57,4 +57,4 @@ class TransactionalIdExpired(NamedTuple):
     transactional_id: str
 
 
-Event = ProducerInitialized | PartitionsAdded | TransactionPrepared | TransactionCompleted | TransactionalIdExpired
+Event = ProducerInitialized | PartitionsEnlisted | TransactionPrepared | TransactionCompleted | TransactionalIdExpired

@@ -27,7 +27,7 @@ def _initialized(transaction: Transaction, event: ev.ProducerInitialized) -> Non
     transaction.started_ms = None
 
 
-def _added(transaction: Transaction, event: ev.PartitionsAdded) -> None:
+def _added(transaction: Transaction, event: ev.PartitionsEnlisted) -> None:
     transaction.state = TransactionState.ONGOING
     transaction.partitions.update(dict.fromkeys(event.partitions))
     transaction.started_ms = event.started_ms
@@ -54,7 +54,7 @@ def _expired(transaction: Transaction, event: ev.TransactionalIdExpired) -> None
 
 _FOLDS: dict[type, Callable[[Transaction, Any], None]] = {
     ev.ProducerInitialized: _initialized,
-    ev.PartitionsAdded: _added,
+    ev.PartitionsEnlisted: _added,
     ev.TransactionPrepared: _prepared,
     ev.TransactionCompleted: _completed,
     ev.TransactionalIdExpired: _expired,

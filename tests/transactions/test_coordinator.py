@@ -165,12 +165,12 @@ def test_partitions_begin_a_transaction_once(world: World) -> None:
     world.init()
     world.now = 5
     assert world.add(T0) == 0
-    assert world.last == ev.PartitionsAdded("tx", (T0,), 5)
+    assert world.last == ev.PartitionsEnlisted("tx", (T0,), 5)
     world.now = 9
     assert world.add(T0) == 0
     assert world.log[-1].at_ms == 5  # known already: nothing happened
     assert world.add(T1, T0) == 0
-    assert world.last == ev.PartitionsAdded("tx", (T1, T0), 5)
+    assert world.last == ev.PartitionsEnlisted("tx", (T1, T0), 5)
     for who, error in ((Producer(7, 0), MAPPING), (Producer(100, 1), FENCED), (Producer(100, -1), FENCED)):
         assert world.add(T0, who=who) == error
         assert world.coordinator.verify("tx", who, T0) == error

@@ -1,0 +1,377 @@
+"""The transaction APIs at the desk: what each answers in its versions, and what becomes of logs, groups and the event log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.broker.build import build_broker
+from coordinator.cluster.configs import BrokerConfigs
+from coordinator.cluster.record_codec import build_batch
+from coordinator.cluster.records import TRANSACTIONAL
+from coordinator.event_log import EventLog
+from coordinator.event_log.codec import CodecError, transaction_from_plain, transaction_shapes
+from coordinator.event_log.reader import LogError
+from coordinator.event_log.replay import group_events, transaction_events
+from coordinator.group_coordinator import GroupCoordinator
+from coordinator.transactions.coordinator import TransactionCoordinator
+from coordinator.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from coordinator.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from coordinator.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
+from coordinator.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
+from coordinator.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from coordinator.wire.messages.list_transactions import ListTransactionsRequest
+from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from coordinator.wire.messages.produce import PartitionProduceResponse, ProduceResponse
+from coordinator.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
+from tests.broker.data import EPOCH_MS, DataDesk, fetch_request, partitions_of, produce_request, wanted
+from tests.broker.desk import Desk
+
+
+class TransactionDesk(DataDesk):
+    """A desk whose one client is a transactional producer."""
+
+    def __init__(self, config: dict[str, str] | None = None, log: EventLog | None = None) -> None:
+        super().__init__(config)
+        self.producer_id, self.epoch = -1, -1
+        self.sequence = 0
+        if log is not None:
+            self.broker.log = log
+            self.broker.coordinator._log = log
+
+    def ask(self, request: Any, version: int) -> Any:
+        return self.client_.ask(request, version)
+
+    def init(self, version: int = 5, *, timeout_ms: int = 60_000, who: tuple[int, int] = (-1, -1)) -> int:
+        answer = self.ask(InitProducerIdRequest(
+            transactional_id="tx", transaction_timeout_ms=timeout_ms, producer_id=who[0], producer_epoch=who[1]), version)
+        if not answer.error_code:
+            self.producer_id, self.epoch, self.sequence = answer.producer_id, answer.producer_epoch, 0
+        return int(answer.error_code)
+
+    def write(
+        self, *indexes: int, version: int = 12, name: str | None = "tx", epoch: int | None = None, topic: str = "t",
+    ) -> list[PartitionProduceResponse]:
+        """One transactional record to each partition."""
+        batch = build_batch(
+            [b"x"], timestamp=EPOCH_MS, attributes=TRANSACTIONAL, producer_id=self.producer_id, base_sequence=self.sequence,
+            producer_epoch=self.epoch if epoch is None else epoch)
+        request = produce_request({(topic, index): batch for index in indexes})
+        request.transactional_id = name
+        answer = self.ask(request, version)
+        assert isinstance(answer, ProduceResponse)
+        return [partition for one in answer.responses for partition in one.partition_responses]
+
+    def end(self, commit: bool, version: int = 5) -> EndTxnResponse:
+        answer = self.ask(EndTxnRequest(
+            transactional_id="tx", producer_id=self.producer_id, producer_epoch=self.epoch, committed=commit), version)
+        assert isinstance(answer, EndTxnResponse)
+        if version >= 5 and not answer.error_code:
+            self.producer_id, self.epoch, self.sequence = answer.producer_id, answer.producer_epoch, 0
+        return answer
+
+    def commit_offset(self, offset: int, version: int = 5, *, index: int = 0, topic: str = "t", group: str = "g") -> list[int]:
+        answer = self.ask(TxnOffsetCommitRequest(
+            transactional_id="tx", group_id=group, producer_id=self.producer_id, producer_epoch=self.epoch,
+            topics=[TxnOffsetCommitRequestTopic(name=topic, partitions=[
+                TxnOffsetCommitRequestPartition(partition_index=index, committed_offset=offset)])]), version)
+        return [partition.error_code for topic in answer.topics for partition in topic.partitions]
+
+    def committed(self) -> list[tuple[int, int]]:
+        """(error, offset) of each of group g's partitions."""
+        answer = self.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)], require_stable=True), 8)
+        return [(p.error_code, p.committed_offset) for topic in answer.groups[0].topics for p in topic.partitions]
+
+    def described(self) -> Any:
+        return self.ask(DescribeTransactionsRequest(transactional_ids=["tx"]), 0).transaction_states[0]
+
+
+@pytest.fixture
+def desk() -> TransactionDesk:
+    return TransactionDesk()
+
+
+def codes(answers: list[PartitionProduceResponse]) -> list[int]:
+    return [answer.error_code for answer in answers]
+
+
+def test_the_topic_of_transactions_is_made_when_somebody_asks(desk: TransactionDesk) -> None:
+    assert "__transaction_state" not in desk.broker.cluster.topics
+    answer = desk.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4).coordinators[0]
+    assert (answer.error_code, answer.node_id, answer.port) == (0, 1, 9092)
+    topic = desk.broker.cluster.topics["__transaction_state"]
+    assert (topic.internal, len(topic.partitions)) == (True, 50)
+    assert topic.configs["cleanup.policy"] == "compact"
+
+
+def test_a_request_of_two_producers_is_refused_whole(desk: TransactionDesk) -> None:
+    desk.init()
+    batches = {("t", index): build_batch([b"x"], attributes=TRANSACTIONAL, producer_id=index, producer_epoch=0, base_sequence=0)
+               for index in (0, 1)}
+    request = produce_request(batches)
+    request.transactional_id = "tx"
+    assert [p.error_code for topic in desk.ask(request, 12).responses for p in topic.partition_responses] == [49, 49]
+
+
+@pytest.mark.parametrize(("version", "error"), [(3, 48), (10, 48), (11, 120), (12, 0)])
+def test_produce_is_verified_by_its_version(desk: TransactionDesk, version: int, error: int) -> None:
+    desk.init()
+    (answer,) = desk.write(0, version=version)
+    assert answer.error_code == error
+    assert answer.error_message == ("Partition was not added to the transaction" if version == 10 else None)
+    assert codes(desk.write(0, version=version, name=None)) == [53]
+    assert codes(desk.write(0, version=version, epoch=3)) == [47]
+    assert codes(desk.write(0, version=version, name="")) == ([42] if error else [0])  # nobody is asked inside a transaction
+    assert desk.t.partitions[0].log.log_end_offset == (0 if error else 1)
+
+
+def test_one_partition_is_admitted_without_the_other(desk: TransactionDesk) -> None:
+    desk.init()
+    topics = [AddPartitionsToTxnTopic(name="t", partitions=[1])]
+    request = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="tx", v3_and_below_producer_id=desk.producer_id, v3_and_below_producer_epoch=0,
+        v3_and_below_topics=topics)
+    assert desk.ask(request, 3).results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
+    assert sorted((answer.index, answer.error_code) for answer in desk.write(0, 1, version=11)) == [(0, 120), (1, 0)]
+
+
+def test_nothing_to_add_is_answered(desk: TransactionDesk) -> None:
+    """KAFKA-BUG: 4.3.1 never answers a request without transactions."""
+    assert desk.ask(AddPartitionsToTxnRequest(transactions=[]), 5).results_by_transaction == []
+
+
+def test_several_transactions_at_once(desk: TransactionDesk) -> None:
+    desk.init()
+    topics = [AddPartitionsToTxnTopic(name="t", partitions=[0, 0]), AddPartitionsToTxnTopic(name="t", partitions=[1])]
+    one = AddPartitionsToTxnTransaction(transactional_id="tx", producer_id=0, producer_epoch=0, topics=topics)
+    other = AddPartitionsToTxnTransaction(transactional_id="other", producer_id=0, producer_epoch=0, topics=topics, verify_only=True)
+    results = desk.ask(AddPartitionsToTxnRequest(transactions=[one, other]), 4).results_by_transaction
+    assert [[(row.partition_index, row.partition_error_code) for topic in result.topic_results for row in topic.results_by_partition]
+            for result in results] == [[(0, 0), (1, 0)], [(0, 49), (1, 49)]]
+
+
+@pytest.mark.parametrize(("version", "fenced"), [(0, 47), (1, 47), (2, 90), (4, 90)])
+def test_old_versions_are_told_of_fencing_in_other_words(desk: TransactionDesk, version: int, fenced: int) -> None:
+    """KIP-588."""
+    desk.init()
+    desk.epoch = 7
+    assert desk.end(True, version).error_code == fenced
+    offsets = AddOffsetsToTxnRequest(transactional_id="tx", producer_id=desk.producer_id, producer_epoch=7, group_id="g")
+    assert desk.ask(offsets, version).error_code == fenced
+    assert desk.init(3, who=(desk.producer_id, 7)) == 47
+    assert desk.init(4, who=(desk.producer_id, 7)) == 90
+
+
+@pytest.mark.parametrize(("version", "error"), [(0, 48), (3, 48), (4, 120), (5, 0)])
+def test_offsets_are_verified_by_their_version(desk: TransactionDesk, version: int, error: int) -> None:
+    """TXN-8, VER-12."""
+    desk.init()
+    assert desk.commit_offset(7, version) == [error]
+    desk.epoch = 3
+    assert desk.commit_offset(7, version) == [47]
+    desk.epoch, producer_id = 0, desk.producer_id
+    desk.producer_id = 99
+    assert desk.commit_offset(7, version) == [49]
+    desk.producer_id = producer_id
+    if error:
+        desk.ask(AddOffsetsToTxnRequest(transactional_id="tx", producer_id=producer_id, producer_epoch=0, group_id="g"), 3)
+        assert desk.commit_offset(7, version) == [0]
+    desk.end(True, 4)
+    assert desk.committed() == [(0, 7)]
+
+
+def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_about(desk: TransactionDesk) -> None:
+    """TXN-4, TXN-1: 14 is 15 before version 2; 3 for what the cluster does not have; 24 for no group."""
+    desk.init()
+    assert desk.commit_offset(1, topic="nope") == [3]
+    assert desk.commit_offset(1, index=9) == [3]
+    assert desk.described().transaction_state == "Empty"
+    assert desk.commit_offset(1, group="") == [24]
+    assert desk.commit_offset(1) == [0]
+    desk.broker.coordinator.begin_load()
+    assert [desk.commit_offset(1, version) for version in (0, 1, 2, 5)] == [[15], [15], [14], [14]]
+
+
+def test_the_unknown_partitions_of_a_topic_are_answered_first(desk: TransactionDesk) -> None:
+    desk.init()
+    rows = [TxnOffsetCommitRequestPartition(partition_index=index) for index in (0, 9, 1)]
+    answer = desk.ask(TxnOffsetCommitRequest(
+        transactional_id="tx", group_id="g", producer_id=0, producer_epoch=0,
+        topics=[TxnOffsetCommitRequestTopic(name="t", partitions=rows)]), 5)
+    assert [(p.partition_index, p.error_code) for p in answer.topics[0].partitions] == [(9, 3), (0, 0), (1, 0)]
+
+
+def test_readers_of_committed_records_stop_and_are_woken(desk: TransactionDesk) -> None:
+    desk.init()
+    desk.write(0)
+    desk.produce(index=0)
+    reader = desk.client()
+    reader.send(fetch_request(wanted(0, 0), wait=60_000, isolation=1), 12)
+    desk.pass_time(1000)
+    assert reader.answers() == []
+    assert [p.last_stable_offset for p in partitions_of(desk.fetch(fetch_request(wanted(0, 0))))] == [0]
+    latest = ListOffsetsRequest(isolation_level=1, topics=[ListOffsetsTopic(name="t", partitions=[
+        ListOffsetsPartition(partition_index=0, timestamp=timestamp) for timestamp in (-1,)])])
+    assert desk.ask(latest, 7).topics[0].partitions[0].offset == 0
+    desk.end(False)
+    (partition,) = partitions_of(desk.fetched(reader))
+    assert partition.last_stable_offset == 4
+    assert [(one.producer_id, one.first_offset) for one in partition.aborted_transactions or ()] == [(desk.producer_id, 0)]
+    assert desk.ask(latest, 7).topics[0].partitions[0].offset == 4
+
+
+def test_overdue_transactions_are_aborted_by_time_alone() -> None:
+    """The deadline is one of the broker's: nothing has to ask."""
+    desk = TransactionDesk({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "500"})
+    desk.init(timeout_ms=1000)
+    desk.write(1)
+    desk.commit_offset(5)
+    desk.pass_time(1499)
+    assert desk.described().transaction_state == "Ongoing"
+    desk.pass_time(1)
+    told = desk.described()
+    assert (told.transaction_state, told.producer_epoch, told.transaction_start_time_ms) == ("CompleteAbort", 1, EPOCH_MS)
+    assert (desk.t.partitions[1].log.last_stable_offset, desk.committed()) == (2, [])
+    assert codes(desk.write(1)) == [47]
+
+
+def test_settings_change_while_transactions_are_open(desk: TransactionDesk) -> None:
+    desk.broker.configs.replace_dynamic({"transaction.max.timeout.ms": "10"}, for_all_brokers=False)
+    assert desk.init(timeout_ms=11) == 50
+    assert desk.init(timeout_ms=10) == 0
+
+
+def test_a_topic_that_is_deleted_does_not_hold_a_transaction_up(desk: TransactionDesk) -> None:
+    desk.topic("gone")
+    desk.init()
+    assert codes(desk.write(0, topic="gone")) == [0]
+    desk.broker.cluster.delete_topic("gone")
+    assert desk.end(True).error_code == 0
+    assert (desk.described().transaction_state, desk.described().topics) == ("CompleteCommit", [])
+
+
+def test_markers_by_hand_outrun_the_coordinator(desk: TransactionDesk) -> None:
+    """A later marker of the coordinator is too old then, and the transaction ends all the same."""
+    desk.init()
+    desk.write(0)
+    marker = WritableTxnMarker(producer_id=desk.producer_id, producer_epoch=9, transaction_result=False, topics=[
+        WritableTxnMarkerTopic(name="t", partition_indexes=[0, 8])])
+    rows = desk.ask(WriteTxnMarkersRequest(markers=[marker]), 1).markers[0].topics[0].partitions
+    assert [(row.partition_index, row.error_code) for row in rows] == [(8, 3), (0, 0)]
+    log = desk.t.partitions[0].log
+    assert (log.last_stable_offset, desk.described().transaction_state) == (2, "Ongoing")
+    assert desk.end(True).error_code == 0
+    assert (log.log_end_offset, desk.described().transaction_state) == (2, "CompleteCommit")
+
+
+def test_describing_and_listing(desk: TransactionDesk) -> None:
+    desk.init()
+    desk.now = 50
+    desk.write(0, 2)
+    told = desk.described()
+    assert [(topic.topic, sorted(topic.partitions)) for topic in told.topics] == [("t", [0, 2])]
+    assert told.transaction_start_time_ms == EPOCH_MS + 50
+    states = desk.ask(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0).transaction_states
+    assert [state.error_code for state in states] == [42, 105]
+
+    def listed(version: int = 2, **filters: Any) -> list[str]:
+        return [one.transactional_id for one in desk.ask(ListTransactionsRequest(**filters), version).transaction_states]
+
+    desk.now = 60
+    assert listed() == listed(0) == ["tx"]
+    assert (listed(state_filters=["Ongoing"]), listed(state_filters=["Empty"])) == (["tx"], [])
+    assert desk.ask(ListTransactionsRequest(state_filters=["ongoing", "Empty"]), 2).unknown_state_filters == ["ongoing"]
+    assert listed(state_filters=["nonsense"]) == []
+    assert (listed(producer_id_filters=[desk.producer_id]), listed(producer_id_filters=[99])) == (["tx"], [])
+    assert (listed(1, duration_filter=9), listed(1, duration_filter=10)) == (["tx"], [])
+    assert (listed(transactional_id_pattern="t."), listed(transactional_id_pattern="t")) == (["tx"], [])
+    assert desk.ask(ListTransactionsRequest(transactional_id_pattern="["), 2).error_code == 128
+
+
+def test_producers_of_a_partition(desk: TransactionDesk) -> None:
+    desk.init()
+    desk.write(0)
+    request = DescribeProducersRequest(topics=[
+        TopicRequest(name="t", partition_indexes=[0, 1, 9]), TopicRequest(name="nope", partition_indexes=[0])])
+    known, missing = desk.ask(request, 0).topics
+    assert [row.error_code for row in known.partitions] == [0, 0, 3]
+    (producer,) = known.partitions[0].active_producers
+    assert (producer.producer_id, producer.last_sequence) == (0, 0)
+    assert (producer.coordinator_epoch, producer.current_txn_start_offset) == (-1, 0)
+    assert (missing.partitions[0].error_code, missing.partitions[0].error_message) == (3, "This server does not host this topic-partition.")
+    desk.end(True)
+    (producer,) = desk.ask(request, 0).topics[0].partitions[0].active_producers
+    assert (producer.producer_epoch, producer.last_sequence) == (1, -1)
+    assert (producer.coordinator_epoch, producer.current_txn_start_offset) == (0, -1)
+
+
+# -- the event log
+
+
+def story() -> tuple[TransactionDesk, EventLog]:
+    """Every event of a transactional id, and what it does to a group."""
+    log = EventLog(run="test", seed=1, epoch_ms=EPOCH_MS)
+    desk = TransactionDesk({
+        "transactional.id.expiration.ms": "1000", "transaction.remove.expired.transaction.cleanup.interval.ms": "1000"}, log)
+    desk.init()
+    desk.write(0)
+    desk.commit_offset(5)
+    desk.end(True)
+    desk.pass_time(5000)
+    desk.init()
+    desk.write(0)
+    return desk, log
+
+
+def test_same_requests_same_log() -> None:
+    assert story()[1].lines == story()[1].lines
+
+
+def test_the_log_gives_back_what_happened() -> None:
+    desk, log = story()
+    lines = list(log.events())
+    coordinator = desk.broker.transactions.coordinator
+    again = TransactionCoordinator.replay(coordinator.config, desk.broker.producer_ids.next, transaction_events(lines))
+    assert [one.snapshot() for one in again.transactions.values()] == [one.snapshot() for one in coordinator.transactions.values()]
+    assert {line["type"] for line in lines if line["stream"] == "transaction"} == {shape.name for shape in transaction_shapes().values()}
+    groups = GroupCoordinator.replay(desk.broker.coordinator.config, group_events(lines), desk.now)
+    assert groups.groups["g"].offsets == desk.broker.coordinator.groups["g"].offsets
+
+
+def test_causes_lead_from_a_groups_offsets_to_the_end_of_the_transaction() -> None:
+    _, log = story()
+    lines = {line["seq"]: line for line in log.events()}
+    ended = next(line for line in lines.values() if line["type"] == "PendingOffsetsEnded")
+    prepared = lines[ended["cause"]]
+    completed = next(line for line in lines.values() if line["type"] == "TransactionCompleted")
+    assert (prepared["type"], prepared["reason"]) == ("TransactionPrepared", "the producer committed")
+    assert (lines[prepared["cause"]]["api"], lines[prepared["cause"]]["transactional_id"]) == ("end_txn", "tx")
+    assert completed["cause"] == prepared["seq"]
+    assert ended["seq"] < completed["seq"]
+
+
+def test_a_line_that_is_no_event_of_a_transaction() -> None:
+    with pytest.raises(CodecError, match="TransactionPrepared"):
+        transaction_from_plain({"type": "Nonsense"})
+    with pytest.raises(LogError, match="line 1"):
+        list(transaction_events([{"stream": "transaction", "type": "PartitionsEnlisted", "at_ms": 0}]))
+
+
+def test_idempotent_producers_wake_nobody() -> None:
+    """A broker without transactions has no coordinator of them, and an idle one no deadline but its groups' check."""
+    broker = build_broker(configs=BrokerConfigs({}), random=Desk().broker.random, epoch_ms=0)
+    assert broker._transactions is None
+    assert broker.next_deadline() == broker.coordinator.next_deadline()
