@@ -26,6 +26,7 @@ Step = dict[str, Any]
 NONCE_LENGTH = 6
 TIME_LIMIT_S = 60
 """How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
+_TRIES = 200
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
@@ -160,6 +161,18 @@ class Link:
         self.connection.send(api, version, fields)
         return self._received()[1]
 
+    def ask_until(self, good: Callable[[Plain], bool], api: str, version: int, /, **fields: Any) -> Plain:
+        """Send again until the answer is good to have; only the last exchange leaves steps. For refusals that pass by themselves."""
+        answer = self.ask_quietly(api, version, **fields)
+        for _ in range(_TRIES):
+            if good(answer):
+                break
+            self.session.wait(20)
+            answer = self.ask_quietly(api, version, **fields)
+        self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
+        self.session.note(self.name, got=f"{api} v{version}", fields=self.session.names.value("", answer))
+        return answer
+
     def send(self, api: str, version: int, /, **fields: Any) -> None:
         """Send and leave the request parked."""
         self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
@@ -244,12 +257,10 @@ class Link:
 
 
 def _sorted(value: Any) -> Any:
-    """Lists of structs in the order of their texts, all the way down."""
+    """Lists in the order of their items' texts, all the way down."""
     if isinstance(value, dict):
         return {k: _sorted(v) for k, v in value.items()}
-    if isinstance(value, list) and all(isinstance(v, dict) for v in value):
-        return sorted((_sorted(v) for v in value), key=str)
-    return value
+    return sorted((_sorted(v) for v in value), key=str) if isinstance(value, list) else value
 
 
 def _brief(item: Plain) -> Plain:

@@ -31,7 +31,7 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.min.session.timeout.ms": "100",
         "offsets.retention.minutes": "1",
         "offsets.retention.check.interval.ms": "100",
-        "connections.max.idle.ms": "2000",
+        "connections.max.idle.ms": "3000",
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
         "transaction.remove.expired.transaction.cleanup.interval.ms": "100",
         "transactional.id.expiration.ms": "3000",

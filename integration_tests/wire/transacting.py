@@ -108,10 +108,13 @@ class Transactor:
         return batch(*values, **fields)
 
     def produce(self, topic: str, *values: bytes, partition: int = 0, version: int = SINCE_V2, **other: Any) -> Plain:
-        """A transactional batch to a topic by its name; from version 12 on that adds the partition too."""
+        """A transactional batch to a topic by its name; from version 12 on that adds the partition too.
+
+        Once more while the broker says that it cannot reach the coordinator (19): its own connection to it has idled out.
+        """
         records = self.batch(*values, topic=topic, partition=partition, **other)
         data = [{"name": topic, "partition_data": [{"index": partition, "records": records}]}]
-        return self.link.ask("Produce", version, transactional_id=self.name, acks=-1, timeout_ms=5000, topic_data=data)
+        return self.link.ask_until(_reached, "Produce", version, transactional_id=self.name, acks=-1, timeout_ms=5000, topic_data=data)
 
     def commit_offsets(self, group: str, topic: str, *offsets: int, version: int = 5, **other: Any) -> Plain:
         """TxnOffsetCommit of partitions 0, 1, ..."""
@@ -129,4 +132,8 @@ class Transactor:
 
     def describe(self) -> Plain:
         """DescribeTransactions, as a step."""
-        return self.link.ask("DescribeTransactions", 0, transactional_ids=[self.name])
+        return self.link.ask("DescribeTransactions", 0, shuffled="transaction_states", transactional_ids=[self.name])
+
+
+def _reached(answer: Plain) -> bool:
+    return all(p["error_code"] != 19 for t in answer["responses"] for p in t["partition_responses"])

@@ -279,7 +279,7 @@ def idle_connections(s: Session) -> None:
     """connections.max.idle.ms: closed without a word, fresh and used ones alike, but not one that is spoken on."""
     fresh, used, busy = s.connect("fresh"), s.connect("used"), s.connect("busy")
     used.ask("ListGroups", 0, only="groups")
-    for _ in range(12):
+    for _ in range(18):
         busy.ask_quietly("ListGroups", 0)
         s.wait(250)
     fresh.ends()
@@ -295,7 +295,7 @@ def a_parked_request_does_not_keep_a_connection(s: Session) -> None:
     a, b = stable(s, group, "a", "b", version=3)
     b.send_join(protocols=protocols("range", metadata="01"))
     until(s, group, "PreparingRebalance")
-    for _ in range(12):
+    for _ in range(18):
         _kept_open(s, lambda: a.link.connection is not None)
         s.wait(250)
     b.link.ends()
@@ -307,9 +307,10 @@ def a_parked_request_does_not_keep_a_connection(s: Session) -> None:
 @scenario("cleanup", lasts_s=10)
 def an_answer_counts_as_activity(s: Session) -> None:
     """connections.max.idle.ms: idle time counts from the last byte either way, so also from a late answer."""
-    a, name = s.connect(), topic(s, "t")
+    name = topic(s, "t")
+    a = s.connect()
     wanted = {"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}
-    a.ask("Fetch", 11, max_wait_ms=1_600, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
-    s.wait(1_200)
+    a.ask("Fetch", 11, max_wait_ms=1_500, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
+    s.wait(2_000)
     a.ask("Produce", 9, **request(name, batch(b"x")))
     a.ends()
