@@ -27,8 +27,9 @@ JVMS = 2
 
 
 def load(name: str, home: Path = HOME) -> list[str]:
-    """What was kept of a story. Raises FileNotFoundError."""
-    return (home / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    """What was kept of a story: nothing, if it was never recorded."""
+    path = home / f"{name}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def recorded(home: Path = HOME) -> set[str]:

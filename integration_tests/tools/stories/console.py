@@ -43,13 +43,13 @@ def a_line_that_cannot_be_parsed(sh: Shell) -> None:
 
 @story()
 def one_partition_from_an_offset(sh: Shell) -> None:
-    """By number, from the end, and a topic read to its end."""
+    """By number, from the beginning, and from the end, where nothing is."""
     name = sh.topic("t", 2, records=5)
     at = ("--topic", name, "--timeout-ms", "15000", "--max-messages")
     sh.run(CONSUMER, *at, "2", "--partition", "1", "--offset", "3")
     sh.run(CONSUMER, *at, "5", "--partition", "0", "--offset", "earliest")
     sh.run(CONSUMER, "--topic", name, "--partition", "0", "--offset", "latest", "--timeout-ms", "300")
-    sh.run(CONSUMER, "--topic", name, "--partition", "0", "--from-beginning", "--timeout-ms", "300")
+    sh.run(CONSUMER, *at, "5", "--partition", "0", "--from-beginning")
 
 
 @story()
