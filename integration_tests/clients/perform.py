@@ -8,15 +8,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.stage import Transcript, play
 from integration_tests.clients.stories import STORIES
 from integration_tests.clients.variants import VARIANTS
 
+T = TypeVar("T")
 Part = tuple[str, str]
 """A variant's name and a story's."""
 
@@ -33,25 +34,35 @@ def parts(chosen: Iterable[str] = ()) -> list[Part]:
     ]  # fmt: skip
 
 
-class Performance:
-    """Some parts on one address, played from now on by threads of a pool. `with` waits for none of them at the end."""
+class Performance(Generic[T]):
+    """Some parts, each given to `perform` from now on by threads of a pool."""
 
-    def __init__(self, address: str, agents: Agents, chosen: Iterable[Part], workers: int = WORKERS) -> None:
+    def __init__(self, perform: Callable[[Part], T], chosen: Iterable[Part], workers: int = WORKERS) -> None:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="story")
         self.began_s = time.monotonic()
         self.ended_s = self.began_s
-        self.played: dict[Part, Future[Transcript]] = {}
-        for variant, story in chosen:
-            future = self._pool.submit(play, STORIES[story].play, VARIANTS[variant], address, agents)
+        self.played: dict[Part, Future[T]] = {}
+        for part in chosen:
+            future = self._pool.submit(perform, part)
             future.add_done_callback(self._ended)
-            self.played[variant, story] = future
+            self.played[part] = future
 
-    def _ended(self, _: Future[Transcript]) -> None:
+    def _ended(self, _: Future[T]) -> None:
         self.ended_s = time.monotonic()
+
+    @property
+    def took_s(self) -> float:
+        """From the beginning to the end of what ended last, in seconds."""
+        return self.ended_s - self.began_s
 
     def close(self) -> None:
         """Begin nothing more; wait for what was begun."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def played_on(address: str, agents: Agents) -> Callable[[Part], Transcript]:
+    """Plays a part on this address."""
+    return lambda part: play(STORIES[part[1]].play, VARIANTS[part[0]], address, agents)
 
 
 def shown(transcript: Transcript) -> str:
@@ -76,13 +87,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_intermixed_args(arguments)
     stuck = 0
     with Agents() as agents:
-        performance = Performance(options.address, agents, parts(options.parts), options.workers)
+        performance = Performance(played_on(options.address, agents), parts(options.parts), options.workers)
         for (variant, story), future in performance.played.items():
             transcript = future.result()
             stuck += "stuck" in transcript
             if options.show or "stuck" in transcript:
                 print(f"{variant} {story}", shown(transcript), sep="\n", flush=True)
-        print(f"{len(performance.played)} stories, {stuck} stuck, {performance.ended_s - performance.began_s:.1f} s")
+        print(f"{len(performance.played)} stories, {stuck} stuck, {performance.took_s:.1f} s")
         performance.close()
     return 1 if stuck else 0
 

@@ -14,9 +14,8 @@ from collections.abc import Callable
 from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.compare import UNSTABLE, stable
 from integration_tests.clients.golden import Golden, load, save
-from integration_tests.clients.perform import Part, Performance, parts
+from integration_tests.clients.perform import Part, Performance, parts, played_on
 from integration_tests.clients.stage import PROFILE, Transcript
-from integration_tests.clients.stories import STORIES
 
 RUNS = 3
 _TRIES = 3
@@ -38,7 +37,8 @@ def record(address: str, chosen: list[Part]) -> int:
                 if not missing:
                     break
             print(f"run {run + 1} of {RUNS}: {len(chosen) - len(missing)} stories", *(f"stuck: {part}" for part in missing), sep="\n  ")
-    golden = {part: kept for part, kept in load().items() if part[1] in STORIES}
+    known = set(parts())
+    golden = {part: kept for part, kept in load().items() if part in known}
     refused = 0
     for part, transcripts in runs.items():
         if len(transcripts) == RUNS:
@@ -52,7 +52,7 @@ def record(address: str, chosen: list[Part]) -> int:
 
 def _run(address: str, agents: Agents, chosen: list[Part], runs: dict[Part, list[Transcript]]) -> list[Part]:
     """Play these once; those that were stuck."""
-    performance = Performance(address, agents, chosen)
+    performance = Performance(played_on(address, agents), chosen)
     stuck = []
     for part, future in performance.played.items():
         transcript = future.result()

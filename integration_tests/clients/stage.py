@@ -177,7 +177,7 @@ class Member:
 
     def wakeup(self) -> None:
         """Interrupt the poll that is under way."""
-        self.send("wakeup")()
+        self.send("wakeup", step=False)()
 
     def close(self) -> None:
         """Close as an application would."""

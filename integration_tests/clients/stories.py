@@ -330,7 +330,7 @@ def a_topic_grows(cast: Cast) -> None:
 def a_pattern_is_subscribed(cast: Cast) -> None:
     """A pattern takes the topics that match, also one that comes later, and no others.
 
-    (kafka-python with its cooperative assignor misses the later one at times, for ever, on any broker.)
+    (kafka-python with its cooperative assignor misses the later one every other time, for ever, on any broker.)
     """
     east = cast.topic("east-1", 2)
     cast.topic("west-1", 2)
@@ -454,6 +454,8 @@ def a_commit_while_the_group_rebalances(cast: Cast) -> None:
     a.poll()
     cast.settled(a, b)
     a.ask("committed", (orders, 0))
+    cast.produce(orders, {0: "d"})
+    cast.until_seen("d")
 
 
 @story()
@@ -470,9 +472,12 @@ def a_commit_inside_the_listener(cast: Cast) -> None:
     a.ask("committed", (orders, 0), (orders, 1))
 
 
-@story()
+@story(unless=("aiokafka",))
 def a_commit_by_a_member_put_out(cast: Cast) -> None:
-    """An administrator removes a member: its commit fails, it is told that its partitions are lost, and joins again."""
+    """An administrator removes a member: its commit fails, it is told that its partitions are lost, and joins again.
+
+    (aiokafka joins again behind its user's back: its commit may come before or after.)
+    """
     orders = cast.topic("orders", 2)
     a = cast.member("A").subscribe(orders)
     cast.settled(a)

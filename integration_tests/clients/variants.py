@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Final, NamedTuple
 
 from integration_tests.clients import java_agent
@@ -17,6 +18,11 @@ class Variant(NamedTuple):
     assignor: str
     eager: bool = True
 
+    @property
+    def races(self) -> bool:
+        """Do its members race, on any broker, for how often their listeners are called (see `compare`)?"""
+        return not self.eager or self.library == "kafka-python"
+
 
 def _python(module: str) -> Callable[[], list[str]]:
     return lambda: [sys.executable, "-m", f"integration_tests.clients.agents.{module}"]
@@ -26,7 +32,7 @@ LIBRARIES: Final[dict[str, Callable[[], list[str]]]] = {
     "kafka-python": _python("kafka_python_agent"),
     "aiokafka": _python("aiokafka_agent"),
     "confluent": _python("confluent_agent"),
-    "java": java_agent.command,
+    "java": cache(java_agent.command),
 }
 """The command of each library's agent."""
 
