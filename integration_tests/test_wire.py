@@ -16,6 +16,7 @@ import pytest
 from integration_tests.targets import EmulatorTarget, KafkaTarget, Target
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import difference, told
+from integration_tests.wire.coverage import by_rule
 from integration_tests.wire.divergences import DIVERGENCES
 from integration_tests.wire.record import load
 from integration_tests.wire.recorder import Step, await_coordinator, complete, new_nonce
@@ -26,6 +27,14 @@ SCENARIOS = all_scenarios()
 RECORDED = load()
 DIVERGENCES_PAGE = Path(__file__).resolve().parents[1] / "docs" / "divergences.md"
 MOST_DIVERGENCES = 10
+GROUP_RULES = ("DG", "DLY", "DSC", "EXP", "HB", "JOIN", "LEAD", "LST", "LV", "MID", "OC", "OD", "OF", "PROTO", "REB", "SES", "SIZE", "STA",
+               "SYNC", "VAL")  # fmt: skip
+OUT_OF_SIGHT = {
+    "DLY-7": "a worked example of DLY-2", "DSC-5": "needs a coordinator that loads or has moved", "JOIN-8": "after 300 s",
+    "LST-4": "cannot be sent", "SIZE-4": "nothing is to be seen", "STA-5": "needs a write that fails",
+    "OC-9": "not in 4.3.1", "OC-10": "KIP-848", "OF-7": "authorisation",
+}  # fmt: skip
+"""Rules of groups that no raw scenario shows, and why."""
 
 
 class Plays:
@@ -101,6 +110,12 @@ def test_every_scenario_is_recorded_and_every_record_has_its_scenario() -> None:
 
 def test_every_record_is_whole() -> None:
     assert [name for name, recorded in RECORDED.items() if not complete(recorded.steps)] == []
+
+
+def test_every_rule_of_groups_is_touched_by_a_scenario() -> None:
+    """The table is printed by `python -m integration_tests.wire.coverage --by rule`."""
+    untouched = {rule for rule, names in by_rule().items() if not names and rule.partition("-")[0] in GROUP_RULES}
+    assert sorted(untouched) == sorted(OUT_OF_SIGHT)
 
 
 def test_divergences_are_few_and_each_stands_in_the_documentation() -> None:

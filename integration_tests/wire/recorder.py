@@ -26,6 +26,8 @@ Step = dict[str, Any]
 NONCE_LENGTH = 6
 TIME_LIMIT_S = 60
 """How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
+LEAST_SILENCE_MS = 250
+"""How long a busy broker may take to read a request that it then parks."""
 _TRIES = 200
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
@@ -223,10 +225,10 @@ class Link:
         """Has the oldest parked request been answered, or is it within the time? Leaves no step."""
         return self.connection.poll(timeout_ms)
 
-    def silent(self, during_ms: int = 150) -> None:
-        """Nothing may come for so long."""
+    def silent(self, during_ms: int = LEAST_SILENCE_MS) -> None:
+        """Nothing may come for so long, or for `LEAST_SILENCE_MS`: by then what was sent is with the broker, and parked."""
         try:
-            self.connection.receive_frame(during_ms)
+            self.connection.receive_frame(max(during_ms, LEAST_SILENCE_MS))
         except Silent:
             self.session.note(self.name, silent=True)
         except Closed:

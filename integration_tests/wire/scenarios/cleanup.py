@@ -14,6 +14,7 @@ from integration_tests.wire.recorder import Link, Session, Stop
 from integration_tests.wire.registry import scenario
 from integration_tests.wire.scenarios.offsets import at, commit, committed
 from integration_tests.wire.scenarios.produce import request
+from integration_tests.wire.transacting import Transactor
 
 SOON_MS = 300
 CHECKS_MS = 500
@@ -225,6 +226,22 @@ def an_emptied_group_lives_as_long_as_its_offsets(s: Session) -> None:
     a.reconnect()
     a.send_join()
     a.take_join()
+
+
+@scenario("cleanup")
+def an_offset_that_a_transaction_will_replace(s: Session) -> None:
+    """EXP-4: it does not expire while the transaction is open, nor does its group go; both do when it has been aborted."""
+    name, group = topic(s, "t"), s.name("g")
+    tx = Transactor(s, s.connect("tx"))
+    tx.init(5)
+    a = s.connect()
+    commit(a, group, name, at(0, 5))
+    tx.commit_offsets(group, name, 9)
+    short(a, group, name, 0, 6, 1)
+    s.wait(CHECKS_MS)
+    s.say("left", kept(s, group))
+    tx.end(commit=False)
+    until_gone(s, group)
 
 
 @scenario("cleanup")
