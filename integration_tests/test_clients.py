@@ -137,6 +137,16 @@ def test_every_story_is_recorded_and_every_record_has_its_story() -> None:
     assert set(PARTS) == set(GOLDEN)
 
 
+def test_agents_end_with_their_stage() -> None:
+    with Agents() as agents:
+        idle, frozen, killed = (agents.own("confluent") for _ in range(3))
+        frozen.freeze()
+        killed.kill()
+        assert idle.running
+        assert frozen.running
+    assert not any(agent.running for agent in (idle, frozen, killed))
+
+
 # -- the judge is judged ------------------------------------------------------------------------------------------------------
 
 

@@ -48,6 +48,11 @@ class Agent:
         self._reader = threading.Thread(target=self._read, name=f"reads {library}", daemon=True)
         self._reader.start()
 
+    @property
+    def running(self) -> bool:
+        """Has its process not ended?"""
+        return self._process.poll() is None
+
     def wait_ready(self) -> Self:
         """Wait until it takes commands. Raises AgentError."""
         if not self._ready.wait(_READY_S) or self._gone:
@@ -115,7 +120,7 @@ class Agent:
 
     def end(self) -> None:
         """End its input, which ends it; kill it if that does not."""
-        if self._process.poll() is None:
+        if self.running:
             self.thaw()
         assert self._process.stdin is not None
         try:
