@@ -53,6 +53,7 @@ def record_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home:
     `addresses`: where the real broker of a profile listens.
     """
     stories = _chosen(parts)
+    _await_coordinators(addresses, stories)
     home.mkdir(parents=True, exist_ok=True)
     with tool_jvms(JVMS) as jvms, ThreadPoolExecutor(2 * JVMS) as pool:
         twice = [pool.submit(_twice, story, addresses(story.profile), jvms) for story in stories]
@@ -77,6 +78,7 @@ def _twice(story: Story, address: str, jvms: ToolJvms) -> tuple[list[str], list[
 def compare_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home: Path = HOME) -> int:
     """Play the stories once and print where each parts from what is kept; how many do."""
     stories = _chosen(parts)
+    _await_coordinators(addresses, stories)
     parted = 0
     with tool_jvms(JVMS) as jvms, ThreadPoolExecutor(2 * JVMS) as pool:
         played = [pool.submit(play_story, story, addresses(story.profile), jvms) for story in stories]
@@ -87,6 +89,11 @@ def compare_all(addresses: Callable[[str], str], parts: Iterable[str] = (), home
                 print(story.name, *(f"  {label} {line}" for label, line in zip(("after", "Kafka", "here "), found, strict=True)), sep="\n")
     print(f"{len(stories)} stories, {parted} differ")
     return parted
+
+
+def _await_coordinators(addresses: Callable[[str], str], stories: Iterable[Story]) -> None:
+    for profile in {story.profile for story in stories}:
+        await_coordinator(addresses(profile), TableCodec())
 
 
 def _chosen(parts: Iterable[str]) -> list[Story]:
@@ -101,7 +108,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--compare", action="store_true", help="compare with what is kept, and keep nothing")
     parser.add_argument("names", nargs="*", help="parts of story names")
     options = parser.parse_intermixed_args(arguments)
-    await_coordinator(options.address, TableCodec())
     do = compare_all if options.compare else record_all
     return 1 if do(lambda profile: options.address, options.names) else 0
 
