@@ -19,32 +19,29 @@ class AbortedTransaction(NamedTuple):
     stable: int
 
 
-class AbortedTransactions:
-    """Those of one partition, by the offsets of their markers."""
+class AbortedTransactions(list[AbortedTransaction]):
+    """Those of one partition, by the offsets of their markers. Written by `enter` and `forget` alone."""
 
-    __slots__ = ("_entries", "_last_offsets")
+    __slots__ = ("_last_offsets",)
 
     def __init__(self) -> None:
-        self._entries: list[AbortedTransaction] = []
+        super().__init__()
         self._last_offsets: list[int] = []
 
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def add(self, producer_id: int, first_offset: int, last_offset: int, stable: int) -> None:
+    def enter(self, producer_id: int, first_offset: int, last_offset: int, stable: int) -> None:
         """A transaction was aborted by a marker at `last_offset`, the last of all markers so far."""
-        self._entries.append(AbortedTransaction(producer_id, first_offset, last_offset, stable))
+        self.append(AbortedTransaction(producer_id, first_offset, last_offset, stable))
         self._last_offsets.append(last_offset)
 
     def forget(self, before: int) -> None:
         """Everything below an offset is deleted."""
         gone = bisect_left(self._last_offsets, before)
-        del self._entries[:gone], self._last_offsets[:gone]
+        del self[:gone], self._last_offsets[:gone]
 
     def between(self, offset: int, upper: int) -> list[AbortedTransaction]:
         """Those that may have records from `offset` up to, not including, `upper`; in the order of their markers."""
         found = []
-        for entry in self._entries[bisect_left(self._last_offsets, offset):]:
+        for entry in self[bisect_left(self._last_offsets, offset):]:
             if entry.first_offset < upper:
                 found.append(entry)
             if entry.stable >= upper:

@@ -82,8 +82,8 @@ class Marker(NamedTuple):
 class PartitionLog:
     """The log of one partition. `leader_epoch`: the epoch it begins under."""
 
-    __slots__ = ("_bodies_end", "_epochs", "_first_position", "_highest", "_index", "_last_offsets", "_pieces", "_tops",
-                 "_transactions", "aborted", "log_end_offset", "log_start_offset", "producers")
+    __slots__ = ("_bodies_end", "_epochs", "_first_position", "_highest", "_index", "_last_offsets", "_pieces", "_tops", "aborted",
+                 "log_end_offset", "log_start_offset", "producers", "transactions")
 
     def __init__(self, leader_epoch: int = 0) -> None:
         self.log_start_offset = 0
@@ -91,7 +91,8 @@ class PartitionLog:
         self.producers = Producers()
         self.aborted = AbortedTransactions()
         self._index = OffsetIndex()
-        self._transactions: dict[int, int] = {}  # producer id -> where its open transaction began, ascending
+        self.transactions: dict[int, int] = {}
+        """Producer id -> where its open transaction began; the oldest first. Only this class writes it."""
         # One entry a batch: last offset; byte position of its end; highest timestamp so far. Two entries a batch: stamp, rest.
         self._last_offsets: list[int] = []
         self._bodies_end: list[int] = []
@@ -109,9 +110,9 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         """Where the oldest open transaction began; without one the high watermark. Readers of committed records stop here."""
-        if not self._transactions:
+        if not self.transactions:
             return self.log_end_offset
-        return max(next(iter(self._transactions.values())), self.log_start_offset)
+        return max(next(iter(self.transactions.values())), self.log_start_offset)
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -150,7 +151,7 @@ class PartitionLog:
         if header.has_producer:
             self.producers.appended(header, base_offset)
             if header.attributes & TRANSACTIONAL:
-                self._transactions.setdefault(header.producer_id, base_offset)
+                self.transactions.setdefault(header.producer_id, base_offset)
         return Appended(base_offset, now_ms if config.append_time else NO_TIMESTAMP)
 
     def append_marker(self, marker: Marker, *, leader_epoch: int, now_ms: int, append_time: bool = False) -> int:
@@ -164,9 +165,9 @@ class PartitionLog:
         self._add(header, body, leader_epoch)
         first_offset = self.producers.marked(marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, now_ms)
         if first_offset is not None:
-            del self._transactions[marker.producer_id]
+            del self.transactions[marker.producer_id]
             if not marker.committed:
-                self.aborted.add(marker.producer_id, first_offset, offset, self.last_stable_offset)
+                self.aborted.enter(marker.producer_id, first_offset, offset, self.last_stable_offset)
         return offset
 
     def _add(self, header: BatchHeader, body: bytes, leader_epoch: int) -> None:
@@ -245,8 +246,6 @@ class PartitionLog:
 
     def aborted_in(self, offset: int, size: int) -> list[AbortedTransaction]:
         """The aborted transactions that a reader needs to know who read `size` bytes from the batch that holds `offset` on."""
-        if not self.aborted:
-            return []
         return self.aborted.between(offset, self._upper_bound(offset, size))
 
     def _upper_bound(self, offset: int, size: int) -> int:

@@ -1,5 +1,7 @@
 """What a request or a deadline means for a transactional id: an event, or Kafka's error. Order of checks as in Kafka 4.3.1.
 
+The epoch behind `LAST_EPOCH` is used for fencing alone: no producer is ever told it, so none may speak under it.
+
 `transaction` None: nobody used the transactional id yet. PRODUCER_FENCED (90) is what the coordinator says; older versions
 of the requests are told INVALID_PRODUCER_EPOCH (47) by their handlers. A `fresh` producer id is drawn only where needed.
 """
@@ -79,7 +81,7 @@ def refuse_partitions(transaction: Transaction | None, producer: Producer) -> Er
     """Why this producer has no say about the transaction's partitions: 49, 90, 51; or NONE."""
     if transaction is None or transaction.producer_id != producer.producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if transaction.producer_epoch != producer.epoch:
+    if transaction.producer_epoch != producer.epoch or producer.epoch > LAST_EPOCH:
         return ErrorCode.PRODUCER_FENCED
     if transaction.state in (_S.PREPARE_COMMIT, _S.PREPARE_ABORT):
         return ErrorCode.CONCURRENT_TRANSACTIONS
@@ -128,7 +130,7 @@ def decide_end_v2(transaction: Transaction | None, producer: Producer, commit: b
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     again = overflown or transaction.producer_epoch == producer.epoch + 1
     state, current = transaction.state, transaction.producer_epoch == producer.epoch
-    if not (current or (again and state in COMPLETED)):
+    if producer.epoch > LAST_EPOCH or not (current or (again and state in COMPLETED)):
         return Decision(error=ErrorCode.PRODUCER_FENCED)
     if again:
         right = state is (_S.COMPLETE_COMMIT if commit else _S.COMPLETE_ABORT)

@@ -149,9 +149,9 @@ def test_the_index_is_brought_up_to_date_piece_by_piece() -> None:
 
 def test_entries_that_ended_late_do_not_hide_earlier_ones() -> None:
     aborted = AbortedTransactions()
-    aborted.add(1, 4, 6, 0)
-    aborted.add(2, 0, 8, 9)
-    aborted.add(3, 10, 12, 13)
+    aborted.enter(1, 4, 6, 0)
+    aborted.enter(2, 0, 8, 9)
+    aborted.enter(3, 10, 12, 13)
     assert [one.producer_id for one in aborted.between(0, 9)] == [1, 2]
     assert [one.producer_id for one in aborted.between(0, 3)] == [2]
     aborted.forget(7)

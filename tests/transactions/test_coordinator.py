@@ -157,6 +157,19 @@ def test_a_new_producer_aborts_what_is_open_and_comes_again(world: World) -> Non
     assert (world.add(T0, who=old), world.end(True, old), world.end(True, old, v2=False)) == (FENCED, FENCED, FENCED)
 
 
+def test_the_epoch_kept_for_fencing_is_nobodys(world: World) -> None:
+    """KIP-360: it only ends what the last epoch left open."""
+    world.init()
+    world.coordinator.transactions["tx"].producer_epoch = LAST_EPOCH
+    assert world.add(T0, who=Producer(100, LAST_EPOCH)) == 0
+    assert world.init() == CONCURRENT
+    kept = Producer(100, LAST_EPOCH + 1)
+    assert world.coordinator.transactions["tx"].producer_epoch == kept.epoch
+    assert (world.add(T0, who=kept), world.end(False, kept), world.end(True, kept)) == (FENCED, FENCED, FENCED)
+    assert world.init() == 0
+    assert world.me == (101, 0)
+
+
 # -- partitions
 
 

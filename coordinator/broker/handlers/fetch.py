@@ -132,14 +132,14 @@ class Operation:
                 continue
             if not log.log_start_offset <= wanted.fetch_offset < log.high_watermark:
                 return True
-            size += min(log.bytes_from(wanted.fetch_offset, self._end(log)), wanted.partition_max_bytes)
+            size += min(log.bytes_from(wanted.fetch_offset, self._end(log) if log.transactions else None), wanted.partition_max_bytes)
             if size >= self._min_bytes:
                 return True
         return False
 
     def _end(self, log: PartitionLog) -> int | None:
         """Where the log ends for this reader; None: where it ends for all."""
-        return log.last_stable_offset if self._committed and log.last_stable_offset != log.log_end_offset else None
+        return log.last_stable_offset if self._committed else None
 
     def complete(self) -> None:
         """Answer the parked request with what there is."""
@@ -196,13 +196,11 @@ class Operation:
         if diverging is not None:
             data.diverging_epoch = diverging
             return data
-        stop = self._end(log)
+        stop = self._end(log) if log.transactions else None
         data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=stop)
         if self._committed and (data.records or not limit or wanted.fetch_offset >= log.last_stable_offset):
             # Stays null where the first batch was found too large, as Kafka's does.
-            aborted = log.aborted_in(wanted.fetch_offset, len(data.records)) if data.records else []
-            data.aborted_transactions = [
-                AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in aborted]
+            data.aborted_transactions = _aborted(log, wanted.fetch_offset, len(data.records)) if log.aborted and data.records else []
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
@@ -244,6 +242,11 @@ class Operation:
             return []
         host, port = node.endpoints[self._call.listener]
         return [NodeEndpoint(node_id=leader, host=host, port=port, rack=node.rack)]
+
+
+def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransaction]:
+    """What a reader of committed records has to skip in `size` bytes from an offset on."""
+    return [AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset) for one in log.aborted_in(offset, size)]
 
 
 def _unchanged(found: Partition, partition: SessionPartition) -> bool:

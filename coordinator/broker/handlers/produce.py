@@ -48,6 +48,7 @@ _NO_LOG_START = frozenset((
     ErrorCode.RECORD_LIST_TOO_LARGE, ErrorCode.INVALID_TOPIC_EXCEPTION))
 
 Key = tuple["str | bytes", int]
+_NOBODY: frozenset[Key] = frozenset()
 
 
 class Batch(NamedTuple):
@@ -74,7 +75,7 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
                 if found is not None:
                     batches[name, data.index] = found
         _refuse_stubs(batches.values())
-        begin = _admit(broker, call, request.transactional_id, batches, answers)
+        begin = _NOBODY if request.transactional_id is None else _admit(broker, call, request.transactional_id, batches, answers)
     except BatchRefused as refusal:
         for topic in request.topic_data:
             for data in topic.partition_data:
@@ -102,15 +103,15 @@ def _refuse_unnamed_transactions(request: ProduceRequest) -> None:
 
 
 def _admit(
-    broker: Broker, call: Call, transactional_id: str | None, batches: dict[Key, Batch], answers: dict[Key, PartitionProduceResponse],
+    broker: Broker, call: Call, transactional_id: str, batches: dict[Key, Batch], answers: dict[Key, PartitionProduceResponse],
 ) -> frozenset[Key]:
     """Ask the coordinator about the batches that begin a transaction in their partition; those it does not admit go to `answers`.
 
     The keys of batches that took their partition into the transaction by themselves. Raises BatchRefused 49 for the request.
     """
     transactional = [key for key, batch in batches.items() if batch.header.attributes & TRANSACTIONAL and batch.header.has_producer]
-    if not transactional or transactional_id is None:
-        return frozenset()
+    if not transactional:
+        return _NOBODY
     producers = {Producer(batches[key].header.producer_id, batches[key].header.producer_epoch) for key in transactional}
     if len(producers) > 1:
         raise BatchRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "transactional batches of several producers")
