@@ -8,6 +8,7 @@ libraries the Java consumer's stories are skipped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -34,6 +35,7 @@ from tools.kafka_jars import NoJavaError
 
 GOLDEN = load()
 PARTS = parts()
+AGENTS_FAULT = re.compile("Unsupported|TypeError|ValueError|KeyError|odd:|its agent died")
 EVERY_PART = pytest.mark.parametrize("part", PARTS, ids=["-".join(part) for part in PARTS])
 
 
@@ -135,6 +137,11 @@ def test_races_are_few(on_emulator: Performance[Verdict]) -> None:
 
 def test_every_story_is_recorded_and_every_record_has_its_story() -> None:
     assert set(PARTS) == set(GOLDEN)
+
+
+def test_no_record_tells_of_an_agent_that_could_not() -> None:
+    everything = [(part, name, str(expected.seen)) for part, members in GOLDEN.items() for name, expected in members.items()]
+    assert [entry for entry in everything if AGENTS_FAULT.search(entry[2])] == []
 
 
 def test_agents_end_with_their_stage() -> None:

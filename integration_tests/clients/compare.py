@@ -96,7 +96,7 @@ class Finding(NamedTuple):
 
 def find(expected: dict[str, Expected], transcript: Transcript, *, may_race: bool) -> Finding:
     """Compare a transcript with what is expected; `may_race`: it is of clients that do."""
-    found = [f"it was stuck: {transcript['stuck']}"] if "stuck" in transcript else []
+    found = [f"stuck: {transcript['stuck']}"] if "stuck" in transcript else []
     raced = False
     for name, wanted in expected.items():
         member = transcript.get(name, {"steps": ["(is not there)"], "records": {}})

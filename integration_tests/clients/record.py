@@ -22,12 +22,12 @@ _TRIES = 3
 
 
 def record_all(addresses: Callable[[str], str]) -> int:
-    """Record all stories on the broker whose address by profile is given; how many were refused."""
+    """Record all stories on the broker whose address by profile is given. 1 if one was refused, else 0."""
     return record(addresses(PROFILE), parts())
 
 
 def record(address: str, chosen: list[Part]) -> int:
-    """Record these; how many were refused."""
+    """Record these. 1 if one was refused, else 0."""
     runs: dict[Part, list[Transcript]] = {part: [] for part in chosen}
     with Agents() as agents:
         for run in range(RUNS):
@@ -47,7 +47,7 @@ def record(address: str, chosen: list[Part]) -> int:
             refused += 1
     save(golden)
     print(summary(golden), f"refused: {refused}", sep="\n")
-    return refused
+    return 1 if refused else 0
 
 
 def _run(address: str, agents: Agents, chosen: list[Part], runs: dict[Part, list[Transcript]]) -> list[Part]:
@@ -83,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("address", metavar="HOST:PORT")
     parser.add_argument("parts", nargs="*")
     options = parser.parse_intermixed_args(arguments)
-    return 1 if record(options.address, parts(options.parts)) else 0
+    return record(options.address, parts(options.parts))
 
 
 if __name__ == "__main__":

@@ -155,8 +155,10 @@ class Member:
         return self
 
     def ask(self, do: str, *partitions: Placed) -> Any:
-        """A call that takes partitions: pause, resume, committed, position, beginning_offsets, end_offsets, seek_to_..."""
-        return self.send(do, f"{do} {self._cast.labels(partitions)}" if partitions else do, partitions=partitions)()
+        """Pause, resume, committed, position, beginning_offsets, end_offsets, seek_to_... of partitions; or what takes none: paused..."""
+        if not partitions:
+            return self.send(do)()
+        return self.send(do, f"{do} {self._cast.labels(partitions)}", partitions=partitions)()
 
     def seek(self, partition: Placed, offset: int) -> None:
         """Go to an offset."""
@@ -423,11 +425,11 @@ def play(story: Callable[[Cast], None], variant: Variant, address: str, agents: 
     try:
         story(cast)
     except Stuck as what:
-        stuck = f"waited in vain for {what}"
+        stuck = f"it waited in vain for {what}"
     except Stop:
         stuck = "the broker hung up on the stage's own connection, or was silent"
-    except AgentError:
-        stuck = "an agent died"
+    except AgentError as gone:
+        stuck = str(gone)
     finally:
         transcript = cast.transcript()
         cast.leave()
