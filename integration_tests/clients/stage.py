@@ -415,7 +415,15 @@ class Cast:
         for member in self.members:
             if member.own_process:
                 self._agents.done(member.agent)
+        self._remove_topics()
         self._session.close()
+
+    def _remove_topics(self) -> None:
+        """Leave the broker as light as it was: kafka-python asks for all topics there are."""
+        try:
+            self._session.stage().ask_quietly("DeleteTopics", 4, topic_names=list(self._topics), timeout_ms=5_000)
+        except (Stop, OSError):
+            pass  # the broker is gone, or hung up before
 
 
 def play(story: Callable[[Cast], None], variant: Variant, address: str, agents: Agents) -> Transcript:
