@@ -117,13 +117,13 @@ class PartitionLog:
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def append(
-        self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "", begins: bool = False,
+        self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "",
     ) -> Appended:
         """Append the batch that `data` begins with (`records.sole_batch` gave its header).
 
-        `where` is Kafka's name of the partition, topic-index; `begins` is that of `Producers.check`. Whether a transactional
-        batch may come was asked of its coordinator before. Raises BatchRefused, and then nothing has changed. The order of
-        the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer (47, 45, 48).
+        `where` is Kafka's name of the partition, topic-index. Whether a transactional batch may come was asked of its
+        coordinator before. Raises BatchRefused, and then nothing has changed. The order of the checks is Kafka's: size (10),
+        checksum (2), header (87), records (87, 32), segment (18), producer (47, 45, 48).
         """
         if header.base_offset != 0:
             raise BatchRefused(ErrorCode.INVALID_RECORD, f"base offset {header.base_offset} instead of 0")
@@ -145,7 +145,7 @@ class PartitionLog:
             known = self.producers.duplicate(header)
             if known is not None:
                 return Appended(known.base_offset, known.timestamp, duplicate=True)
-            self.producers.check(header, begins=begins)
+            self.producers.check(header)
         base_offset = self.log_end_offset
         self._add(header, body, leader_epoch)
         if header.has_producer:

@@ -2,8 +2,8 @@
 
 Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five batches of each
 producer are remembered, a batch sent again is answered with its first offset, and a producer without state may start at
-any sequence (but at 0 if it is to begin a transaction by itself, KIP-890). Of a producer's open transaction it knows the
-first offset, of its markers the epochs they must have. Refuses to know logs, topics and clocks, and who coordinates.
+any sequence. Of a producer's open transaction it knows the first offset, of its markers the epochs they must have, and of
+batches that are to begin a transaction what was tried so far (KIP-890). Refuses to know logs, topics and clocks, and who coordinates.
 """
 
 from __future__ import annotations
@@ -33,6 +33,29 @@ class RememberedBatch(NamedTuple):
     timestamp: int
 
 
+class Verification:
+    """Batches that asked to begin a producer's transaction here, until one did or a marker came (KIP-890).
+
+    None of them may come in behind the first that was sent, so the lowest sequence is kept. `adds`: the first to ask was of a version
+    that takes its partition into the transaction by itself; then a producer without batches has to begin at 0.
+    """
+
+    __slots__ = ("adds", "asked_ms", "epoch", "lowest_sequence")
+
+    def __init__(self, sequence: int, epoch: int, adds: bool, asked_ms: int) -> None:
+        self.lowest_sequence = sequence
+        self.epoch = epoch
+        self.adds = adds
+        self.asked_ms = asked_ms
+
+    def again(self, sequence: int, epoch: int) -> None:
+        """Another batch asks; a higher epoch begins anew, a lower one does not count."""
+        if epoch > self.epoch:
+            self.epoch, self.lowest_sequence = epoch, sequence
+        elif epoch == self.epoch:
+            self.lowest_sequence = min(sequence, self.lowest_sequence)
+
+
 class ProducerState:
     """One producer in one partition."""
 
@@ -55,9 +78,10 @@ class ProducerState:
 class Producers:
     """The producers of one partition, by producer id."""
 
-    __slots__ = ("_checked_at", "states")
+    __slots__ = ("_checked_at", "states", "verifications")
 
     def __init__(self) -> None:
+        self.verifications: dict[int, Verification] = {}
         self.states: dict[int, ProducerState] = {}
         self._checked_at: int | None = None
 
@@ -74,18 +98,32 @@ class Producers:
         state = self.states.get(producer_id)
         return state is not None and state.first_offset is not None and state.epoch == epoch
 
-    def check(self, header: BatchHeader, *, begins: bool = False) -> None:
-        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's open transaction (48).
+    def asks_to_begin(self, header: BatchHeader, *, adds: bool, now_ms: int) -> None:
+        """A batch is about to begin its producer's transaction here, if the coordinator has it. `adds`, `now_ms`: see Verification.
 
-        `begins`: the batch took its partition into the transaction by itself (KIP-890).
+        Raises BatchRefused 47 for an older epoch, which is not even asked about.
         """
+        state = self.states.get(header.producer_id)
+        if state is not None and header.producer_epoch < state.epoch:
+            raise _old(header, state.epoch)
+        known = self.verifications.get(header.producer_id)
+        if known is None:
+            self.verifications[header.producer_id] = Verification(header.base_sequence, header.producer_epoch, adds, now_ms)
+        else:
+            known.again(header.base_sequence, header.producer_epoch)
+
+    def check(self, header: BatchHeader) -> None:
+        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's open transaction (48)."""
         state = self.states.get(header.producer_id)
         current = NO_EPOCH if state is None else state.epoch
         if header.producer_epoch < current:
-            raise BatchRefused(
-                ErrorCode.INVALID_PRODUCER_EPOCH, f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen")
-        if begins and header.base_sequence and (state is None or not state.batches):
-            raise _out_of_order(header, 0)
+            raise _old(header, current)
+        if self.verifications:
+            asked = self.verifications.get(header.producer_id)
+            if asked is not None and asked.adds and header.base_sequence and (state is None or not state.batches):
+                raise _out_of_order(header, 0)
+            if asked is not None and header.base_sequence > asked.lowest_sequence:
+                raise _out_of_order(header, asked.lowest_sequence)
         if state is None or current == NO_EPOCH:
             return
         expected = 0 if header.producer_epoch != current else (state.last_sequence + 1) % _SEQUENCES
@@ -116,6 +154,9 @@ class Producers:
             state.epoch = epoch
             state.batches.clear()
         first_offset, state.first_offset = state.first_offset, None
+        asked = self.verifications.get(producer_id)
+        if asked is not None and not (asked.adds and asked.epoch == epoch):  # else it is about what comes behind this marker
+            del self.verifications[producer_id]
         state.coordinator_epoch = coordinator_epoch
         state.last_timestamp = timestamp
         return first_offset
@@ -130,8 +171,10 @@ class Producers:
             state.batches.clear()
         state.batches.append(RememberedBatch(header.base_sequence, header.last_sequence, base_offset, header.max_timestamp))
         state.last_timestamp = header.max_timestamp
-        if header.attributes & TRANSACTIONAL and state.first_offset is None:
-            state.first_offset = base_offset
+        if header.attributes & TRANSACTIONAL:
+            self.verifications.pop(header.producer_id, None)
+            if state.first_offset is None:
+                state.first_offset = base_offset
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms), open transactions aside.
@@ -146,6 +189,13 @@ class Producers:
         self.states = {
             producer_id: state for producer_id, state in self.states.items()
             if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms}
+        self.verifications = {
+            producer_id: asked for producer_id, asked in self.verifications.items() if now_ms - asked.asked_ms < expiration_ms}
+
+
+def _old(header: BatchHeader, current: int) -> BatchRefused:
+    return BatchRefused(
+        ErrorCode.INVALID_PRODUCER_EPOCH, f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen")
 
 
 def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:

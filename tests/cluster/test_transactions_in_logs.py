@@ -23,14 +23,16 @@ ABORT = bytes.fromhex(
 
 def put(
     log: PartitionLog, producer: int = -1, *, epoch: int = 0, sequence: int = 0, size: int = 1, transactional: bool = True,
-    begins: bool = False, config: LogConfig = LogConfig(), now_ms: int = NOW,
+    asks: bool | None = None, config: LogConfig = LogConfig(), now_ms: int = NOW,
 ) -> int:
-    """Append one record, in a producer's transaction if one is named; its offset."""
+    """Append one record, in a producer's transaction if one is named; its offset. `asks`: it begins one, adding its partition or not."""
     named = {"producer_id": producer, "producer_epoch": epoch, "base_sequence": sequence} if producer >= 0 else {}
     attributes = TRANSACTIONAL if transactional and producer >= 0 else 0
     batch = build_batch([b"x" * size], timestamp=NOW, attributes=attributes, **named)
     header = sole_batch(batch, 12)
-    return log.append(batch, header, config, leader_epoch=0, now_ms=now_ms, begins=begins).base_offset
+    if asks is not None:
+        log.producers.asks_to_begin(header, adds=asks, now_ms=now_ms)
+    return log.append(batch, header, config, leader_epoch=0, now_ms=now_ms).base_offset
 
 
 def end(log: PartitionLog, producer: int, epoch: int = 1, *, commit: bool = True, version: int = 2, coordinator: int = 0) -> int:
@@ -186,9 +188,67 @@ def test_the_epoch_of_a_marker_begins_a_new_sequence() -> None:
 def test_a_producer_that_adds_its_partition_begins_at_0() -> None:
     """KIP-890; without that, a producer without state may begin anywhere."""
     log = PartitionLog()
-    assert refused(log, 1, sequence=5, begins=True) == 45
-    assert put(log, 1, begins=True) == 0
-    assert put(log, 2, sequence=5) == 1
+    assert refused(log, 1, sequence=5, asks=True) == 45
+    assert put(log, 1, asks=True) == 0
+    assert put(log, 2, sequence=5, asks=False) == 1
+    assert put(log, 2, sequence=6) == 2
+
+
+def test_nobody_overtakes_the_first_batch_that_asked_to_begin() -> None:
+    """As random lives on a broker showed: what was refused is remembered until a batch of the transaction or a marker came."""
+    log = PartitionLog()
+    first = sole_batch(build_batch([b"x"], producer_id=1, producer_epoch=0, base_sequence=0), 12)
+    log.producers.asks_to_begin(first, adds=False, now_ms=NOW)
+    assert refused(log, 1, sequence=1, asks=False) == 45
+    assert refused(log, 1, sequence=1, asks=True) == 45
+    assert put(log, 1, asks=False) == 0
+    assert put(log, 1, sequence=1) == 1
+    assert log.producers.verifications == {}
+
+
+def test_a_higher_epoch_asks_anew_but_as_the_first_did() -> None:
+    log = PartitionLog()
+    for epoch, sequence in ((0, 0), (1, 3)):
+        header = sole_batch(build_batch([b"x"], producer_id=1, producer_epoch=epoch, base_sequence=sequence), 12)
+        log.producers.asks_to_begin(header, adds=False, now_ms=NOW)
+    assert put(log, 1, epoch=1, sequence=3, asks=True) == 0
+
+
+def test_who_is_too_old_is_not_asked_about() -> None:
+    """Nor does a lower epoch move the lowest sequence."""
+    log = PartitionLog()
+    assert put(log, 1, epoch=5, asks=False) == 0
+    assert refused(log, 1, epoch=4, asks=False) == 47
+    assert log.producers.verifications == {}
+    assert put(log, 1, epoch=5, sequence=1) == 1
+    for epoch, sequence in ((5, 3), (4, 0)):
+        header = sole_batch(build_batch([b"x"], producer_id=2, producer_epoch=epoch, base_sequence=sequence), 12)
+        log.producers.asks_to_begin(header, adds=False, now_ms=NOW)
+    assert put(log, 2, epoch=5, sequence=3) == 2
+
+
+def test_what_asks_under_the_epoch_of_a_marker_comes_behind_it() -> None:
+    """KIP-890: the marker's epoch is that of the next transaction."""
+    log = PartitionLog()
+    put(log, 1, asks=True)
+    header = sole_batch(build_batch([b"x"], producer_id=1, producer_epoch=1, base_sequence=0), 12)
+    log.producers.asks_to_begin(header, adds=True, now_ms=NOW)
+    end(log, 1, 1)
+    assert set(log.producers.verifications) == {1}
+    end(log, 1, 2)
+    assert log.producers.verifications == {}
+
+
+def test_a_marker_ends_what_was_asked_and_time_forgets_it() -> None:
+    log = PartitionLog()
+    config = LogConfig(producer_id_expiration_ms=1000)
+    for producer in (1, 2):
+        assert refused(log, producer, sequence=5, asks=True) == 45
+    end(log, 1)
+    assert set(log.producers.verifications) == {2}
+    put(log, 3, config=config)
+    put(log, 4, config=config, now_ms=NOW + EXPIRATION_CHECK_MS)
+    assert put(log, 2, sequence=5) == 3
 
 
 @pytest.mark.parametrize(("epoch", "coordinator", "version", "error"), [

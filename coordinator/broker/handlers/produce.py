@@ -48,7 +48,6 @@ _NO_LOG_START = frozenset((
     ErrorCode.RECORD_LIST_TOO_LARGE, ErrorCode.INVALID_TOPIC_EXCEPTION))
 
 Key = tuple["str | bytes", int]
-_NOBODY: frozenset[Key] = frozenset()
 
 
 class Batch(NamedTuple):
@@ -75,7 +74,8 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
                 if found is not None:
                     batches[name, data.index] = found
         _refuse_stubs(batches.values())
-        begin = _NOBODY if request.transactional_id is None else _admit(broker, call, request.transactional_id, batches, answers)
+        if request.transactional_id is not None:
+            _admit(broker, call, request.transactional_id, batches, answers)
     except BatchRefused as refusal:
         for topic in request.topic_data:
             for data in topic.partition_data:
@@ -83,7 +83,7 @@ def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
         return _respond(broker, call, request.acks, answers)
     appended: dict[Key, PartitionProduceResponse] = {}
     for key, batch in batches.items():
-        appended[key] = _append(broker, call, request.acks, batch, begins=key in begin)
+        appended[key] = _append(broker, call, request.acks, batch)
     for key, batch in batches.items():
         if not appended[key].error_code:
             broker.parked_fetches.wake(batch.partition.topic, batch.partition.index)
@@ -104,32 +104,35 @@ def _refuse_unnamed_transactions(request: ProduceRequest) -> None:
 
 def _admit(
     broker: Broker, call: Call, transactional_id: str, batches: dict[Key, Batch], answers: dict[Key, PartitionProduceResponse],
-) -> frozenset[Key]:
+) -> None:
     """Ask the coordinator about the batches that begin a transaction in their partition; those it does not admit go to `answers`.
 
-    The keys of batches that took their partition into the transaction by themselves. Raises BatchRefused 49 for the request.
+    Raises BatchRefused 49 for the request.
     """
     transactional = [key for key, batch in batches.items() if batch.header.attributes & TRANSACTIONAL and batch.header.has_producer]
     if not transactional:
-        return _NOBODY
+        return
     producers = {Producer(batches[key].header.producer_id, batches[key].header.producer_epoch) for key in transactional}
     if len(producers) > 1:
         raise BatchRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "transactional batches of several producers")
     producer = producers.pop()
     ability = ADDS_PARTITIONS if call.version >= _ADDS_PARTITIONS else KNOWS_ABORTABLE if call.version >= _KNOWS_ABORTABLE else 0
-    begin = set()
     for key in transactional:
         partition = batches[key].partition
-        if partition.log.producers.in_transaction(*producer):
+        known = partition.log.producers
+        if known.in_transaction(*producer):
+            continue
+        try:
+            known.asks_to_begin(batches[key].header, adds=ability == ADDS_PARTITIONS, now_ms=broker.epoch_ms + call.now)
+        except BatchRefused as refusal:
+            del batches[key]
+            answers[key] = _error(partition.index, refusal.error)
             continue
         error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), ability, call)
         if error:
             del batches[key]
             answers[key] = _error(partition.index, error)
             answers[key].error_message = _NOT_ADDED if error is ErrorCode.INVALID_TXN_STATE else None
-        elif ability == ADDS_PARTITIONS:
-            begin.add(key)
-    return frozenset(begin)
 
 
 def _refuse_stubs(batches: Iterable[Batch]) -> None:
@@ -159,7 +162,7 @@ def _find(
         return None
 
 
-def _append(broker: Broker, call: Call, acks: int, batch: Batch, *, begins: bool) -> PartitionProduceResponse:
+def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionProduceResponse:
     partition, topic = batch.partition, batch.topic
     index = partition.index
     if acks not in (-1, 0, 1):
@@ -177,7 +180,7 @@ def _append(broker: Broker, call: Call, acks: int, batch: Batch, *, begins: bool
             raise BatchRefused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} replicas in sync")
         placed = log.append(
             batch.data, batch.header, log_config(broker, topic), leader_epoch=partition.leader_epoch, now_ms=broker.epoch_ms + call.now,
-            where=f"{topic.name}-{index}", begins=begins)
+            where=f"{topic.name}-{index}")
     except BatchRefused as refusal:
         answer = _refused(index, refusal)
         if refusal.error not in _NO_LOG_START:
