@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 PATIENCE_S = 60
 INTERRUPTED = """
-import sys
+import signal, sys
 from coordinator.testing.containers import RealKafka
 from coordinator.testing.containers.daemon import RUN_LABEL
 
@@ -43,6 +43,7 @@ class Announced(RealKafka):
         print(self.labels[RUN_LABEL], flush=True)
         super()._launch()
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever our parent ignores
 Announced(int(sys.argv[1]), image=sys.argv[2]).start()
 """
 

@@ -66,7 +66,7 @@ def _played(
 ) -> Played:
     wanted = {
         str(item.callspec.params["name"]) for item in request.session.items
-        if isinstance(item, pytest.Function) and asked_by in item.fixturenames
+        if isinstance(item, pytest.Function) and item.module.__name__ == __name__ and asked_by in item.fixturenames
     }  # fmt: skip
     stories = [STORIES[name] for name in sorted(wanted)]
     return {story.name: pool.submit(play_story, story, address(story.profile), jvms) for story in stories}

@@ -60,6 +60,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AclBindingFilter;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.quota.ClientQuotaFilter;
+import org.apache.kafka.common.quota.ClientQuotaFilterComponent;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -279,7 +280,8 @@ public final class Calls {
                 at(0), Optional.empty(), at(1), Optional.of(new NewPartitionReassignment(List.of(7))), nobody, Optional.empty());
         each("alterPartitionReassignments", admin.alterPartitionReassignments(moves).values());
         call("describeMetadataQuorum", () -> admin.describeMetadataQuorum().quorumInfo().get().leaderId());
-        call("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.all()).entities());
+        call("describeClientQuotas", () -> admin.describeClientQuotas(ClientQuotaFilter.contains(
+            List.of(ClientQuotaFilterComponent.ofEntity("client-id", "nobody")))).entities());
         call("describeUserScramCredentials", () -> admin.describeUserScramCredentials(List.of("nobody")).description("nobody"));
         call("describeAcls", () -> admin.describeAcls(AclBindingFilter.ANY).values());
         call("describeDelegationToken", () -> admin.describeDelegationToken().delegationTokens());
