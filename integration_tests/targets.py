@@ -7,7 +7,9 @@ but containers a failure. Owns which broker is where, and its end. Refuses to kn
 
 from __future__ import annotations
 
+import gc
 import os
+import warnings
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -149,13 +151,23 @@ def why_no_docker() -> str:
         from docker.errors import DockerException
     except ImportError:
         return "the Python package `docker` is not installed (extra: testcontainers)"
+    reason = ""
     try:
         client = docker.from_env(timeout=10)
         client.ping()
         client.close()
     except (DockerException, OSError) as error:
-        return f"no Docker daemon answers ({str(error).splitlines()[0][:120]})"
-    return ""
+        reason = f"no Docker daemon answers ({str(error).splitlines()[0][:120]})"
+    if reason:
+        _collect_sockets()
+    return reason
+
+
+def _collect_sockets() -> None:
+    """Docker's client leaves its socket open when nobody answers: be rid of it here, not in somebody's test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def real_broker_image() -> str | None:
