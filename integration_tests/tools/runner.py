@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +75,7 @@ class ToolJvm:
         self._class_path = f"{_compiled()}{os.pathsep}{kafka_jars.class_path()}"
         self._java = kafka_jars.java()
         self._process: subprocess.Popen[str] | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
     def run(self, tool: str, arguments: Sequence[str], given: str = "") -> Done:
         """Run a tool of `MAINS`; `given` is its standard input."""
@@ -102,10 +104,14 @@ class ToolJvm:
         if process is not None:
             process.kill()
             process.communicate()
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
 
     def _start(self) -> subprocess.Popen[str]:
         (jar,) = self._jars.glob("kafka-tools-[0-9]*.jar")
-        command = [self._java, *_JVM, _QUIET, "-cp", self._class_path, "ToolRunner", str(jar)]
+        self._scratch = tempfile.TemporaryDirectory(prefix="kafka-tools-")  # codecs unpack their libraries there
+        command = [self._java, *_JVM, _QUIET, f"-Djava.io.tmpdir={self._scratch.name}", "-cp", self._class_path, "ToolRunner", str(jar)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8"
         )  # fmt: skip
