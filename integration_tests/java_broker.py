@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from coordinator.testing.readiness import free_port, live_brokers
 from tools import kafka_jars
 
 READY_S = 90.0
@@ -54,23 +53,6 @@ _ONE_BROKER: Mapping[str, object] = {
 
 class BrokerError(RuntimeError):
     """A broker that did not become ready: why, with the end of its log."""
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
-
-
-def live_brokers(port: int) -> int:
-    """How many brokers a Metadata v0 answer counts; 0 while there is none."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), 2) as s:
-            s.sendall(struct.pack(">ihhihi", 14, 3, 0, 1, -1, 0))
-            return int(struct.unpack(">iii", s.recv(12, socket.MSG_WAITALL))[2])
-    except (OSError, struct.error):
-        return 0
 
 
 class JavaBroker:
@@ -145,7 +127,7 @@ class JavaBroker:
         with (self._home / "log").open("wb") as log:
             self._process = subprocess.Popen([*base, "kafka.Kafka", properties], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         end = time.monotonic() + READY_S
-        while not live_brokers(port):
+        while not live_brokers("127.0.0.1", port):
             if self._process.poll() is not None:
                 raise BrokerError(f"Kafka ended with status {self._process.returncode}:\n{self.logs()[-LOG_TAIL:]}")
             if time.monotonic() > end:

@@ -13,7 +13,7 @@ from testcontainers.core.config import testcontainers_config
 
 from coordinator.testing.containers import IMAGE_JVM, QUICK_JVM, ContainerError, EmulatorContainer, ImageUnavailableError, RealKafka
 from coordinator.testing.containers import brokers as brokers_module
-from coordinator.testing.containers.readiness import live_brokers
+from coordinator.testing.readiness import live_brokers
 from tests.testing.fake_docker import FakeDocker, fake_docker
 
 IMAGE = "a/kafka:1"

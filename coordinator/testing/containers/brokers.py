@@ -18,10 +18,10 @@ from uuid import uuid4
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
+from ..readiness import free_port
 from . import daemon
 from .errors import ContainerError, is_port_taken, refused, taken
 from .node import STOP_LIMIT_S, Node
-from .readiness import free_port
 from .settings import checked_ports, checked_seconds
 
 CLIENT_PORT: Final = 9092

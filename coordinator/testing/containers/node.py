@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from testcontainers.core.container import DockerContainer
 
+from ..readiness import live_brokers
 from .daemon import DOCKER_ERRORS
 from .errors import ContainerError, is_port_taken, reason_in, refused, taken
-from .readiness import live_brokers
 
 STOP_LIMIT_S: Final = 30
 _POLL_S: Final = 0.05
