@@ -29,6 +29,11 @@ ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
 """What a version of Produce or TxnOffsetCommit can do: add its partition to the transaction by itself (KIP-890), understand 120."""
 
 
+def ability(version: int, *, adds_since: int, abortable_since: int) -> int:
+    """What a request of this version is able to do: ADDS_PARTITIONS, KNOWS_ABORTABLE, or neither (0)."""
+    return ADDS_PARTITIONS if version >= adds_since else KNOWS_ABORTABLE if version >= abortable_since else 0
+
+
 def fenced(error: ErrorCode, knows: bool) -> ErrorCode:
     """PRODUCER_FENCED (90) for requests that know it, INVALID_PRODUCER_EPOCH (47) for older ones (KIP-588)."""
     return ErrorCode.INVALID_PRODUCER_EPOCH if error is ErrorCode.PRODUCER_FENCED and not knows else error

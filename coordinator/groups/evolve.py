@@ -226,12 +226,8 @@ def _offsets_pending(group: Group, event: ev.OffsetsPending, at: int) -> None:
 
 
 def _pending_ended(group: Group, event: ev.PendingOffsetsEnded, at: int) -> None:
-    pending = group.pending_offsets.of(event.producer_id)
-    for topic, partition in event.partitions:
-        offset, order = pending[topic, partition]
+    for (topic, partition), offset in group.pending_offsets.end(event.producer_id, event.partitions).items():
         group.offsets.commit(topic, partition, offset)
-        group.pending_offsets.overtake((topic, partition), order)
-    group.pending_offsets.end(event.producer_id)
 
 
 def _offsets_removed(group: Group, event: ev.OffsetsRemoved, at: int) -> None:

@@ -55,11 +55,7 @@ class Entry(NamedTuple):
 
     def end(self, producer_id: int, partitions: Iterable[tuple[str, int]]) -> None:
         """A producer's transaction ended; the pending offsets of `partitions` are the committed ones now."""
-        waiting = self.pending.of(producer_id)
-        for key in partitions:
-            self.offsets[key], order = waiting[key]
-            self.pending.overtake(key, order)
-        self.pending.end(producer_id)
+        self.offsets.update(self.pending.end(producer_id, partitions))
 
 
 class Ledger:

@@ -6,6 +6,7 @@ remembered that overtook something pending. Holds no rule: `decide` asks, `evolv
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .offset_table import Offset
@@ -67,10 +68,16 @@ class PendingOffsets:
             order = self._order
         self._overtaken[key] = max(order, self._overtaken.get(key, 0))
 
-    def end(self, producer_id: int) -> None:
-        """A producer's transaction ended: nothing of it is pending any more."""
-        for key in self._producers.pop(producer_id, {}):
+    def end(self, producer_id: int, counting: Iterable[Key]) -> dict[Key, Offset]:
+        """A producer's transaction ended: nothing of it is pending any more. Answers the offsets of `counting`, committed ones now."""
+        table = self._producers.pop(producer_id, {})
+        counted = {}
+        for key in counting:
+            counted[key], order = table[key]
+            self.overtake(key, order)
+        for key in table:
             self._stop_waiting(key)
+        return counted
 
     def cancel(self, key: Key) -> None:
         """A partition's offsets were deleted, pending ones of all producers too (TXN-7)."""

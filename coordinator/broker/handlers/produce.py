@@ -28,7 +28,7 @@ from ...wire.messages.produce import (
     TopicProduceResponse,
 )
 from ..core import CLOSE, NO_RESPONSE, Special
-from ..transactions import ADDS_PARTITIONS, KNOWS_ABORTABLE
+from ..transactions import ADDS_PARTITIONS, ability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 TOPIC_IDS_SINCE = 13
 LEADER_TAGS_SINCE = 10
-_ADDS_PARTITIONS, _KNOWS_ABORTABLE = 12, 11
+ADDS_PARTITIONS_SINCE, ABORTABLE_SINCE = 12, 11
 _NOT_ADDED = "Partition was not added to the transaction"
 ADMIN_CLIENT_ID = "__admin_client"  # may write to internal topics
 # Refused before the log is known: the answer does not say where it starts.
@@ -116,19 +116,19 @@ def _admit(
     if len(producers) > 1:
         raise BatchRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "transactional batches of several producers")
     producer = producers.pop()
-    ability = ADDS_PARTITIONS if call.version >= _ADDS_PARTITIONS else KNOWS_ABORTABLE if call.version >= _KNOWS_ABORTABLE else 0
+    able = ability(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
     for key in transactional:
         partition = batches[key].partition
         known = partition.log.producers
         if known.in_transaction(*producer):
             continue
         try:
-            known.asks_to_begin(batches[key].header, adds=ability == ADDS_PARTITIONS, now_ms=broker.epoch_ms + call.now)
+            known.asks_to_begin(batches[key].header, adds=able == ADDS_PARTITIONS, now_ms=broker.epoch_ms + call.now)
         except BatchRefused as refusal:
             del batches[key]
             answers[key] = _error(partition.index, refusal.error)
             continue
-        error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), ability, call)
+        error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), able, call)
         if error:
             del batches[key]
             answers[key] = _error(partition.index, error)

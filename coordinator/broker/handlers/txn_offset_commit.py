@@ -17,12 +17,12 @@ from ...wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from ..transactions import ADDS_PARTITIONS, KNOWS_ABORTABLE
+from ..transactions import ability
 
 if TYPE_CHECKING:
     from ..core import Broker, Call
 
-_ADDS_PARTITIONS, _KNOWS_ABORTABLE = 5, 4
+ADDS_PARTITIONS_SINCE, ABORTABLE_SINCE = 5, 4
 _KNOWS_LOADING = 2
 
 
@@ -59,9 +59,9 @@ def _commit(broker: Broker, call: Call, request: TxnOffsetCommitRequest) -> TxnO
     if not request.group_id:
         return transactional_response(request, ErrorCode.INVALID_GROUP_ID)
     transactions = broker.transactions
-    ability = ADDS_PARTITIONS if call.version >= _ADDS_PARTITIONS else KNOWS_ABORTABLE if call.version >= _KNOWS_ABORTABLE else 0
+    able = ability(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
     producer = Producer(request.producer_id, request.producer_epoch)
-    error = transactions.admit(request.transactional_id, producer, transactions.offsets_partition(request.group_id), ability, call)
+    error = transactions.admit(request.transactional_id, producer, transactions.offsets_partition(request.group_id), able, call)
     if error:
         return transactional_response(request, error)
     answer = broker.coordinate(call, request)
