@@ -1,6 +1,6 @@
 """A cheapest flow: dividing partitions among members with given loads, so that as many as can be stay where they are.
 
-Successive shortest paths by Bellman-Ford over a network small enough not to need better. Owns the arithmetic; refuses to know what is
+Successive shortest paths by Bellman-Ford over a network small enough not to need better. Owns the arithmetic; does not depend on what is
 balanced.
 """
 

@@ -1,6 +1,6 @@
 """What every assignor works out first: members in Java's order, topics that exist, partitions as objects.
 
-Owns APA-1 and APA-2. Refuses to know any assignor.
+Owns APA-1 and APA-2. Does not depend on any assignor.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 
-from assignors.java_order import DEFAULT_CAPACITY, sorted_strings, table_order, through_tables
+from assignors.java_hashing import DEFAULT_CAPACITY
 from assignors.java_order import sort_key as java_sort_key
+from assignors.java_order import sorted_strings, table_order, through_tables
 from assignors.model import Subscription, TopicPartition
 
 _MANY = 10_000

@@ -9,7 +9,7 @@ all complete assignments that are balanced as Kafka says (STK-22). What is exact
   without the forbidden pairs is a cheapest flow. All loads are tried that could beat the best found.
 * Otherwise the answer is a lower bound: the partitions whose owner is gone or no longer subscribes.
 
-Refuses to know any plan, and how assignors go about it.
+Does not depend on any plan, and how assignors go about it.
 """
 
 from __future__ import annotations

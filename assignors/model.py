@@ -1,7 +1,7 @@
 """The words of client-side assignment: what a leader is told about its members, and what it answers.
 
 Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which is Kafka's
-ConsumerPartitionAssignor with this field's words. Plain values; refuses to know how they travel.
+ConsumerPartitionAssignor with this field's words. Plain values; does not depend on how they travel.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Owns one question, and its two hard cases. A partition claimed by several members belonged to the one that claims it in the
 highest generation; claimed twice in the same generation it belonged to nobody for certain, and is disputed. Written apart from the
-assignors, which each have Java's own way with such claims. Refuses to know what is assigned now.
+assignors, which each have Java's own way with such claims. Does not depend on what is assigned now.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where replicas are, and whether that can help an assignment (KIP-881).
 
-Owns APA-3. Refuses to know assignors.
+Owns APA-3. Does not depend on assignors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`range`: each topic laid out in runs, members in order; rack-aware where racks can help (KIP-881).
 
 Owns what org.apache.kafka.clients.consumer.RangeAssignor does (RNG-1..RNG-5). Topics with the same subscribers and the same number
-of partitions are kept co-partitioned. Refuses to know what anybody held before.
+of partitions are kept co-partitioned. Does not depend on what anybody held before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which assignor a name stands for.
 
 Owns the words that partition.assignment.strategy accepts: short names, Java's class names, and `module:Class` for an assignor of
-one's own. Every call makes a new instance, because an assignor remembers (STK-6). Refuses to know who asks.
+one's own. Every call makes a new instance, because an assignor remembers (STK-6). Does not depend on who asks.
 """
 
 from __future__ import annotations

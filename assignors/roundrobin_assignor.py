@@ -1,7 +1,7 @@
 """`roundrobin`: all partitions dealt in turn to all members.
 
 Owns what org.apache.kafka.clients.consumer.RoundRobinAssignor does (RR-1). The ring goes on from topic to topic, and members that
-do not subscribe to a topic are passed over. Refuses to know racks and what anybody held before.
+do not subscribe to a topic are passed over. Does not depend on racks and what anybody held before.
 """
 
 from __future__ import annotations

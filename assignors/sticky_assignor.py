@@ -1,7 +1,7 @@
 """`sticky` and `cooperative-sticky`: as even as can be, and of what members held as much left in place as that allows.
 
 Owns the two classes: how a member tells what it holds, what it remembers, and, for the cooperative one, that nobody is given a
-partition before another has revoked it (KIP-429). The work itself is in `assignors.sticky`. Refuses to know the protocol around it.
+partition before another has revoked it (KIP-429). The work itself is in `assignors.sticky`. Does not depend on the protocol around it.
 Sources: org.apache.kafka.clients.consumer.StickyAssignor and CooperativeStickyAssignor.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assignors.group_input import undisturbed
-from assignors.java_order import DEFAULT_CAPACITY, computed_order, copy_capacity, through_tables
+from assignors.java_hashing import DEFAULT_CAPACITY, copy_capacity
+from assignors.java_order import computed_order, through_tables
 from assignors.model import Assignment, Assignor, Racks, RebalanceProtocol, Subscription
 from assignors.sticky.claims import Claims, Memory, all_equal, settle_claims
 from assignors.sticky.equal import assign_equal

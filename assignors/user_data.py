@@ -6,7 +6,7 @@ Owns two layouts, both big-endian and both without any version of their own:
   A reader tries V1 first and V0 when V1 does not fit; bytes left over are ignored.
 * cooperative-sticky (UD-3): one generation and nothing else.
 
-range and roundrobin send no user data at all (UD-4). Refuses to know the subscription around these bytes, and what any
+range and roundrobin send no user data at all (UD-4). Does not depend on the subscription around these bytes, and what any
 assignor makes of them.
 """
 

@@ -1,78 +1,51 @@
-"""The group coordinator: groups (hard state), sessions and parked requests (soft state), and what is due next.
+"""The group coordinator of one broker: which shard serves a group, and which partitions are served at all.
 
-It folds what the heart decides, hands out the answers that events release, and keeps deadlines as data. It knows neither
-clocks nor sockets: time is an argument, clients are opaque tokens. Groups live on the partitions of __consumer_offsets
-(CFG-2); a partition may be loading or led elsewhere, which its requests are told (ERR-4, ERR-5).
+Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard, made when it is first needed. Requests
+that name one group go to its shard; requests across groups are put together in `shards.across`. Availability is an object of its own, and
+each change of it an event. Time is an argument, clients are opaque tokens. Does not depend on clocks or sockets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from .causes import Trail
-from .deadlines import Deadlines
 from .errors import ErrorCode
 from .groups import events as ev
-from .groups.answers import answers, join_error, sync_error
+from .groups.classic.decide.heartbeat import REFUSED
 from .groups.config import GroupConfig
-from .groups.decide import admin, offsets
-from .groups.decide.heartbeat import decide_heartbeat
-from .groups.decide.join import decide_join, refuse_join
-from .groups.decide.leave import decide_leave, leave_without_group
-from .groups.decide.record import told_append_error
-from .groups.decide.sync import decide_sync, refuse_sync
-from .groups.evolve import evolve
-from .groups.load import Ledger
-from .groups.model import Group
-from .groups.pending_offsets import PendingOffsets
-from .groups.requests import Decision, Parked, Reply, Request, RequestContext, Then
-from .groups.settle import join_deadline_passed, loaded, session_expired, settle, sync_deadline_passed
-from .java_hash import coordinator_partition, in_compute_order, in_hash_order, java_hash, topic_partition_hash
-from .wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
-from .wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from .groups.decide import ENTRIES
+from .groups.group import Group
+from .groups.refusals import refusal
+from .groups.requests import Reply, Request, RequestContext
+from .java_hash import coordinator_partition
+from .shards import across
+from .shards.agenda import Agenda
+from .shards.availability import (
+    Availability,
+    AvailabilityEvent,
+    CoordinatorStopped,
+    Leadership,
+    PartitionsEmptied,
+    PartitionsLoaded,
+    PartitionsLoading,
+    PartitionsUnloaded,
+)
+from .shards.durable import DurableEvents
+from .shards.journal import Effects, EventSink, LoggedEvent, Outcome
+from .shards.load import Load
+from .shards.shard import Shard
+from .slices import Slices, whole
+from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from .wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
-from .wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from .wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from .wire.messages.offset_commit import OffsetCommitRequest
-from .wire.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
-from .wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponseGroup
-from .wire.messages.sync_group import SyncGroupRequest
-from .wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from .wire.messages.list_groups import ListGroupsRequest
+from .wire.schema import Request as RequestMessage
 from .wire.schema import Response
 
-_SESSION, _JOIN, _SYNC, _CLEANUP = range(4)
-_Key = tuple[int, str, str]
-_CLEANUP_KEY: _Key = (_CLEANUP, "", "")
-#: Events whose answers to parked syncs renew those members' sessions (SES-1).
-_RENEWING = frozenset({ev.RebalanceStarted, ev.GenerationStored, ev.AssignmentRejected})
-#: What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for its configuration (DSC-4).
-_ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-_HEARTBEATS = {error: HeartbeatResponse(error_code=error) for error in ErrorCode}
+__all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
-
-class Outcome(NamedTuple):
-    """What a call brought about: the events, by group, in order; and the answers that may go out now, in order."""
-
-    events: tuple[tuple[str, ev.Event], ...] = ()
-    replies: tuple[Reply, ...] = ()
-
-
-class EventSink(Protocol):
-    """Where events are written down before their replies go out."""
-
-    def group_event(self, group: str, generation: int, event: ev.Event, at_ms: int, cause: int | None) -> int:
-        """Append one event of a group, `generation` being the group's after it; returns its number in the log."""
-        ...
-
-
-class LoggedEvent(NamedTuple):
-    """An event of a group as a log holds it."""
-
-    at_ms: int
-    group: str
-    event: ev.Event
+#: How much one `tick` does at most: each unit is about an event, an offset or a group looked at, some 10 microseconds.
+SLICE = 1_000
 
 
 class GroupCoordinator:
@@ -80,496 +53,342 @@ class GroupCoordinator:
 
     def __init__(self, config: GroupConfig, log: EventSink | None = None, now: int = 0) -> None:
         self.config = config
-        self.groups: dict[str, Group] = {}
+        self.availability = Availability()
         self._log = log
-        self._trails: dict[str, Trail] = {}
-        self._deadlines: Deadlines[_Key] = Deadlines()
-        self._parked: dict[tuple[str, str, Parked], tuple[Hashable, int]] = {}
-        self._events: list[tuple[str, ev.Event]] = []
-        self._replies: list[Reply] = []
-        self._unavailable: dict[int, ErrorCode] = {}
-        self._stored: dict[int, Ledger] = {}
-        self._transacting: dict[int, dict[str, None]] = {}  # producer id -> groups with offsets pending in its transaction
-        self._active = True
-        self._deadlines.arm(_CLEANUP_KEY, now + config.offsets_retention_check_interval_ms)
+        self._started_ms = now
+        self._durable: Callable[[int], DurableEvents] | None = None
+        self._shards: dict[int, Shard] = {}
+        self._index: dict[str, Shard] = {}
+        """The shard of each group that is served."""
+        self._loads: dict[int, Load] = {}
+        self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
+
+    def share(self, durable: Callable[[int], DurableEvents]) -> None:
+        """Be one of several coordinators, before anything else: it serves nothing until it loads a partition, and `durable` finds
+        what a partition keeps of its groups, whoever led it before."""
+        assert not self._shards, "a coordinator is shared from the start or never"
+        self.availability = Availability(leads_all=False)
+        self._durable = durable
+
+    # -- looking
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """The groups that are served, by id, in the order in which they came. Not to be changed by the caller."""
+        return {group_id: shard.groups[group_id] for group_id, shard in self._index.items()}
+
+    @property
+    def shards(self) -> dict[int, Shard]:
+        """The shards that were needed so far, by partition. Not to be changed by the caller."""
+        return self._shards
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether partitions are being loaded."""
+        return bool(self._loads)
+
+    def shard_of(self, group_id: str) -> Shard | None:
+        """The shard of a group that is served; None: it is not served here, or there is no such group."""
+        return self._index.get(group_id)
+
+    def partition_for(self, group_id: str) -> int:
+        """The partition of __consumer_offsets that holds a group (CFG-2).
+
+        The number of partitions is the one at the start: Kafka's coordinator does not follow the topic when it grows.
+        """
+        return coordinator_partition(group_id, self.config.offsets_topic_partitions)
+
+    def committed_view(self, group_id: str, group: Group | None) -> Group | None:
+        """A group as far as every replica has its durable events: what reads show that do not wait (META-2)."""
+        shard = None if self._durable is None else self._shards.get(self.partition_for(group_id))
+        return group if shard is None else shard.durable.committed_view(group_id, group)
 
     # -- requests
 
     def handle(self, request: Request, now: int) -> Outcome:
         """Serve one request. Without a reply under its own token in the outcome it is parked until a later outcome."""
-        message = request.message
-        if type(message) is HeartbeatRequest:
-            return Outcome((), (Reply(request.context.token, self.heartbeat(message, now)),))
-        reply = _HANDLERS[type(message)](self, message, request.context, now)
-        if reply is not None:
-            self._replies.append(Reply(request.context.token, reply))
-        return self._outcome()
+        message, context = request.message, request.context
+        kind = type(message)
+        if kind is HeartbeatRequest:
+            return Outcome((), (Reply(context.token, self.heartbeat(message, now)),))  # type: ignore[arg-type]
+        if kind is ConsumerGroupHeartbeatRequest:
+            renewed = self.renew_consumer(message, context.client_id, context.client_host, now)  # type: ignore[arg-type]
+            if renewed is not None:
+                return Outcome((), (Reply(context.token, renewed),))
+        effects = Effects(now, context.cause)
+        serve = _ACROSS_GROUPS.get(kind)
+        response = self._of_one_group(message, context, effects) if serve is None else serve(self, message, context, effects)
+        if response is not None:
+            effects.replies.append(Reply(context.token, response))
+        return effects.outcome()
+
+    def _in_one_piece(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response:
+        return whole(across.IN_SLICES[type(message)](self, message, context, effects), effects.now)
+
+    def handle_in_slices(self, request: Request, now: int) -> Slices[Outcome]:
+        """As `handle`, in slices, for a request of `across.IN_SLICES`."""
+        return across.in_slices(self, request, now)
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> HeartbeatResponse:
         """The short way for the request that comes most: no events, nobody else to answer. Not to be changed by the caller."""
-        group_id = request.group_id
-        error = self._refuse(group_id)
+        shard = self._index.get(request.group_id)
+        if shard is not None:
+            return shard.heartbeat(request, now)
+        error = self.refuse(request.group_id) or ErrorCode.UNKNOWN_MEMBER_ID
+        if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:  # told that all is well (ERR-4)
+            error = ErrorCode.NONE
+        return REFUSED[error].reply  # type: ignore[return-value]
+
+    def renew_consumer(
+        self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
+    ) -> ConsumerGroupHeartbeatResponse | None:
+        """The short way of a member of a consumer group that says nothing new: no events, nobody else to answer. None: it has to take the
+        long way (`handle`). Not to be changed by the caller."""
+        shard = self._index.get(request.group_id)
+        return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
+
+    def _of_one_group(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
+        """Serve a request that names one group, after the checks that need none, in Kafka's order."""
+        entry, group_id = ENTRIES[type(message)], message.group_id  # type: ignore[attr-defined]
+        error = ErrorCode.NONE
+        if entry.refuse is not None and (entry.refuse_first or not self.availability.stopped):  # ENT-2, ENT-3
+            error = entry.refuse(message, context, self.config)
+        shard = self._index.get(group_id)
+        if not error and (shard is None or not group_id):
+            error = self.refuse(group_id, empty_allowed=entry.empty_group_id)
         if error:
-            loading = error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # a blind success (ERR-4)
-            return _HEARTBEATS[ErrorCode.NONE if loading else error]
-        group = self.groups.get(group_id)
-        if group is None:
-            return _HEARTBEATS[ErrorCode.UNKNOWN_MEMBER_ID]
-        error, alive = decide_heartbeat(group, request)
-        if alive:
-            self._renew(group, request.member_id, now)
-        return _HEARTBEATS[error]
+            return refusal(message, context, error)
+        if shard is None:
+            shard = self.partition_shard(self.partition_for(group_id))
+        return shard.handle(message, context, effects)
 
-    def _join(self, request: JoinGroupRequest, context: RequestContext, now: int) -> Response | None:
-        if not self._active:
-            return _join_error(ErrorCode.COORDINATOR_NOT_AVAILABLE, context, request.member_id)
-        error = refuse_join(request, self.config)
-        if error:
-            return _join_error(error, context, request.member_id)
-        error = self._partition_error(request.group_id)
-        if error:
-            return _join_error(error, context)
-        group = self.groups.get(request.group_id)
-        if group is not None:
-            return self._carry_out(group, decide_join(group, request, context, now, self.config), context, now)
-        if request.member_id:
-            return _join_error(ErrorCode.UNKNOWN_MEMBER_ID, context, request.member_id)
-        group = Group(request.group_id, now)
-        if self.config.append_error:  # JOIN-2: the new group cannot be written down, so it never was
-            reply = decide_join(group, request, context, now, self.config).reply
-            return reply or _join_error(told_append_error(self.config.append_error), context)
-        self._create(group, "join", context, now)
-        return self._carry_out(group, decide_join(group, request, context, now, self.config), context, now)
+    def _consumer_heartbeat(self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response | None:
+        from .shards import consumer_requests  # at first use, so that start-up does not load it
 
-    def _sync(self, request: SyncGroupRequest, context: RequestContext, now: int) -> Response | None:
-        error = refuse_sync(request, context) or self._refuse(request.group_id)  # ENT-2 stands before all else
-        if error:
-            return sync_error(error)
-        group = self.groups.get(request.group_id)
-        if group is None:
-            return sync_error(ErrorCode.UNKNOWN_MEMBER_ID)
-        return self._carry_out(group, decide_sync(group, request, self.config), context, now)
-
-    def _leave(self, request: LeaveGroupRequest, context: RequestContext, now: int) -> Response | None:
-        error = self._refuse(request.group_id)
-        if error:
-            return LeaveGroupResponse(error_code=error)
-        group = self.groups.get(request.group_id)
-        if group is None:
-            return leave_without_group(request, context)
-        return self._carry_out(group, decide_leave(group, request, context), context, now)
-
-    def _commit(self, request: OffsetCommitRequest, context: RequestContext, now: int) -> Response | None:
-        error = self._refuse(request.group_id, empty_allowed=True)
-        if error:
-            return offsets.commit_response(request, error)
-        group = self.groups.get(request.group_id)
-        if group is None:
-            error = offsets.refuse_commit_without_group(request, context)
-            if error:
-                return offsets.commit_response(request, error)
-            group = Group(request.group_id, now)
-            if not self.config.append_error:
-                self._create(group, "commit", context, now)
-        return self._carry_out(group, offsets.decide_commit(group, request, now, self.config), context, now)
-
-    def _commit_in_transaction(self, request: TxnOffsetCommitRequest, context: RequestContext, now: int) -> Response | None:
-        error = self._refuse(request.group_id)  # TXN-1
-        if error:
-            return offsets.transactional_response(request, error)
-        group = self.groups.get(request.group_id)
-        if group is None:
-            if request.generation_id >= 0:
-                return offsets.transactional_response(request, ErrorCode.ILLEGAL_GENERATION)
-            group = Group(request.group_id, now)
-            if not self.config.append_error:
-                self._create(group, "commit", context, now)
-        return self._carry_out(group, offsets.decide_transactional_commit(group, request, self.config), context, now)
-
-    def _fetch_offsets(self, request: OffsetFetchRequest, context: RequestContext, now: int) -> Response | None:
-        if context.api_version < offsets.BATCHED_FETCH:
-            error = self._refuse(request.group_id, empty_allowed=True)
-            if error:
-                return offsets.fetch_error_response(request, error, context.api_version)
-            group = self.groups.get(request.group_id)
-            return OffsetFetchResponse(topics=offsets.fetch_topics(group, request.topics, request.require_stable))
-        rows = []
-        for asked in request.groups:
-            error = self._refuse(asked.group_id, empty_allowed=True)
-            group = self.groups.get(asked.group_id)
-            topics = [] if error else offsets.fetch_group_topics(group, asked.topics, request.require_stable)
-            rows.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
-        return OffsetFetchResponse(groups=rows)
-
-    def _delete_offsets(self, request: OffsetDeleteRequest, context: RequestContext, now: int) -> Response | None:
-        error = self._refuse(request.group_id)
-        if error:
-            return OffsetDeleteResponse(error_code=error)
-        group = self.groups.get(request.group_id)
-        decision = offsets.decide_offset_delete(group, request)
-        return decision.reply if group is None else self._carry_out(group, decision, context, now)
-
-    def _describe(self, request: DescribeGroupsRequest, context: RequestContext, now: int) -> Response | None:
-        rows = []
-        for group_id in self._by_partition(request.groups):
-            error = self._refuse(group_id, empty_allowed=True)
-            if error:
-                rows.append(DescribedGroup(group_id=group_id, error_code=error))
-                continue
-            row = admin.describe(self.groups.get(group_id), group_id, context.api_version)
-            if request.include_authorized_operations and not row.error_code:
-                row.authorized_operations = _ALL_OPERATIONS
-            rows.append(row)
-        return DescribeGroupsResponse(groups=rows)
-
-    def _list(self, request: ListGroupsRequest, context: RequestContext, now: int) -> Response | None:
-        if not self._active:
-            return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        if ErrorCode.COORDINATOR_LOAD_IN_PROGRESS in self._unavailable.values():
-            return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        return ListGroupsResponse(groups=admin.listed(self.groups.values(), request.states_filter, request.types_filter))
-
-    def _delete(self, request: DeleteGroupsRequest, context: RequestContext, now: int) -> Response | None:
-        rows = []
-        for group_id in self._by_partition(in_hash_order(request.groups_names, java_hash)):  # DG-2: a set
-            group = self.groups.get(group_id)
-            error = self._refuse(group_id, empty_allowed=True) or admin.refuse_delete(group)
-            if not error and group is not None:
-                self._fold(group, ev.GroupDeleted("deleted by request"), now, context.cause)
-            rows.append(DeletableGroupResult(group_id=group_id, error_code=error))
-        return DeleteGroupsResponse(results=rows)
+        return consumer_requests.heartbeat(self, request, context, effects)
 
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has to be called next, if nothing happens before."""
-        return self._deadlines.next()
+        """The instant at which `tick` has to be called next, if nothing happens before. None while the log cannot be written:
+        what falls due meanwhile is put off."""
+        if self._log is not None and not self._log.writable:
+            return None
+        earliest = min((load.since_ms for load in self._loads.values() if load.by_itself), default=None) if self._loads else None
+        first = self._agenda.first()
+        if first is None:
+            return earliest
+        return first[0] if earliest is None else min(first[0], earliest)
+
+    def wake_by(self) -> int | None:
+        """An instant no later than `next_deadline`, for less work: a heartbeat moves one deadline, and who is first now is not looked for.
+
+        A timer that is set by it may fire too early, and finds out by `next_deadline`.
+        """
+        if self._loads or (self._log is not None and not self._log.writable):
+            return self.next_deadline()
+        return self._agenda.no_later_than()
 
     def tick(self, now: int) -> Outcome:
-        """Let everything happen that is due by `now`."""
-        for kind, group_id, member_id in self._deadlines.due(now):
-            if kind == _CLEANUP:
-                self._clean_up(now)
-                continue
-            group = self.groups[group_id]
-            if kind == _SESSION:
-                self._settle(group, session_expired(group, member_id, now, self.config), now)
-            elif kind == _JOIN:
-                self._settle(group, join_deadline_passed(group, now, self.config), now)
-            else:
-                self._settle(group, sync_deadline_passed(group, now, self.config), now)
-        return self._outcome()
-
-    def _clean_up(self, now: int) -> None:
-        """Drop expired offsets, then Empty groups that neither have any nor wait for some (EXP-5, EXP-6)."""
-        self._deadlines.arm(_CLEANUP_KEY, now + self.config.offsets_retention_check_interval_ms)
-        for group in list(self.groups.values()):
-            gone = offsets.expired(group, now, self.config)
-            if gone is not None:
-                self._fold(group, gone, now, None)
-            if not group.offsets and not group.pending_offsets and not admin.refuse_delete(group):
-                self._fold(group, ev.GroupDeleted("empty, without offsets"), now, None)
+        """Let happen what is due by `now`: a slice of it. What remains is due still, so `next_deadline` says when to go on."""
+        effects = Effects(now)
+        if self._log is not None and not self._log.writable:
+            return effects.outcome()
+        budget = SLICE
+        for partition, load in list(self._loads.items()):
+            if load.by_itself and load.since_ms <= now:
+                budget = self._go_on_loading(partition, load, effects, budget)
+        effects.cause = None
+        while budget > 0 and (first := self._agenda.first()) is not None and first[0] <= now:
+            budget = self._shards[first[1]].tick(effects, budget)
+        return effects.outcome()
 
     # -- what happens around the groups
 
     def on_partitions_deleted(self, partitions: Iterable[tuple[str, int]], now: int, cause: int | None = None) -> Outcome:
-        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7)."""
-        partitions = list(partitions)
-        for group in list(self.groups.values()):
-            gone = offsets.removed_with_topics(group, partitions)
-            if gone is not None:
-                self._fold(group, gone, now, cause)
-        return self._outcome()
+        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7). A slice of that at once."""
+        gone = dict.fromkeys(partitions)
+        effects = Effects(now, cause)
+        budget = SLICE
+        for shard in self._shards.values():
+            shard.partitions_deleted(gone, effects)
+            if budget > 0 and shard.writable():
+                budget = shard.sweep(effects, budget)
+        return effects.outcome()
 
     def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None) -> Outcome:
         """A marker was written to a partition of __consumer_offsets: the producer's pending offsets there come to count, or go (TXN-5)."""
-        for group_id in list(self._transacting.get(producer_id, ())):
-            if self._partition_of(group_id) != partition:
-                continue
-            group = self.groups.get(group_id)
-            if group is not None:
-                self._fold(group, offsets.transaction_ended(group, producer_id, committed), now, cause)
-            elif partition in self._stored:  # nobody serves it now; who loads it will find the marker
-                self._stored[partition].end_transaction(group_id, producer_id, committed)
-            self._forget_transaction(producer_id, group_id)
-        return self._outcome()
+        effects = Effects(now, cause)
+        if partition in self._shards or self._durable is not None:
+            self.partition_shard(partition).end_transaction(producer_id, committed, effects)
+        return effects.outcome()
 
     def unload(self, now: int, partition: int | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, or all: parked requests get 16, so do later ones (ERR-5, ERR-6)."""
-        for index in self._partitions(partition):
-            self._unavailable[index] = ErrorCode.NOT_COORDINATOR
-        for group in list(self.groups.values()):
-            index = self._partition_of(group.group_id)
-            if partition is None or index == partition:
-                self._stored.setdefault(index, Ledger()).keep(group)
-                self._fold(group, ev.GroupUnloaded(ErrorCode.NOT_COORDINATOR), now, None)
-        return self._outcome()
+        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6)."""
+        effects = Effects(now)
+        self._unload(tuple(p for p in self._partitions(partition) if self.availability.of(p) is not Leadership.NOT_LED), effects)
+        return effects.outcome()
 
-    def begin_load(self, partition: int | None = None) -> None:
-        """Start to load one partition that was lost, or all: requests get 14 until `finish_load` (ERR-4)."""
-        for index in self._partitions(partition):
-            self._unavailable[index] = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    def empty(self, now: int, partition: int | None = None) -> Outcome:
+        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good."""
+        effects = Effects(now)
+        partitions = tuple(self._partitions(partition))
+        self._change(PartitionsEmptied(partitions), effects)
+        self._unload_shards(partitions, effects)
+        for index in partitions:
+            if index in self._shards:
+                self._shards.pop(index).durable.clear()
+        return effects.outcome()
+
+    def begin_load(self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0) -> Outcome:
+        """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it is loaded (ERR-4).
+
+        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`, from `after_ms` on, until it is
+        done; otherwise `finish_load` ends it.
+        """
+        effects = Effects(now)
+        self._unload(self.availability.only(self._partitions(partition), Leadership.LED), effects)
+        self._begin_loads(partition, effects, by_itself=by_itself, after_ms=after_ms)
+        return effects.outcome()
+
+    def _begin_loads(self, partition: int | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
+        waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
+        if waiting:
+            self._change(PartitionsLoading(waiting), effects)
+        for index in self.availability.only(self._partitions(partition), Leadership.LOADING):
+            if index not in self._loads:
+                begins_ms = effects.now + after_ms
+                self._loads[index] = Load(self.partition_shard(index), by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
 
     def finish_load(self, now: int, partition: int | None = None) -> Outcome:
-        """Take over the groups of one partition, or of all, as their durable events left them (ERR-7)."""
-        for index in self._partitions(partition):
-            self._unavailable.pop(index, None)
-            for group in self._stored.pop(index, Ledger()).groups():
-                self.groups[group.group_id] = group
-                self._arm_all_sessions(group, now)
-                self._settle(group, loaded(group, now, self.config), now)
-        return self._outcome()
+        """Take over the groups of one partition, or of all, as their durable events left them (ERR-7), at once."""
+        effects = Effects(now)
+        self._begin_loads(partition, effects, by_itself=False)
+        loads = {index: self._loads[index] for index in self._partitions(partition) if index in self._loads}
+        for load in loads.values():
+            while not load.done:
+                load.step(effects, SLICE)
+        self._loaded(tuple(loads), effects)
+        return effects.outcome()
 
     def shutdown(self, now: int) -> Outcome:
-        """Stop: parked requests get 16 as at any unload, later requests 15 (ENT-3, ENT-5, ERR-6)."""
-        outcome = self.unload(now)
-        self._active = False
-        return outcome
+        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6)."""
+        effects = Effects(now)
+        self._change(CoordinatorStopped(), effects)
+        self._unload_shards(tuple(self._shards), effects)
+        return effects.outcome()
+
+    def _unload(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        if partitions:
+            self._change(PartitionsUnloaded(partitions), effects)
+            self._unload_shards(partitions, effects)
+
+    def _unload_shards(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        for partition in partitions:
+            self._loads.pop(partition, None)
+            if partition in self._shards:
+                self._shards[partition].unload(effects)
+
+    def _go_on_loading(self, partition: int, load: Load, effects: Effects, budget: int) -> int:
+        budget = load.step(effects, budget)
+        if load.done:
+            self._loaded((partition,), effects)
+        return budget
+
+    def _loaded(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        if partitions:
+            self._change(PartitionsLoaded(partitions), effects)
+        for partition in partitions:
+            del self._loads[partition]
+            self._shards[partition].serve(effects.now)
+
+    def _change(self, event: AvailabilityEvent, effects: Effects) -> None:
+        """Availability changes. What follows from that is caused by it."""
+        self.availability.evolve(event)
+        effects.events.append((None, event))
+        if self._log is not None:
+            effects.cause = self._log.coordinator_event(event, effects.now, effects.cause)
+
+    # -- logs
 
     @classmethod
     def replay(cls, config: GroupConfig, events: Iterable[LoggedEvent], now: int, log: EventSink | None = None) -> GroupCoordinator:
         """The coordinator that these events lead to. Sessions are soft: every member has its whole session timeout again."""
         coordinator = cls(config, None, now)
-        ledger = Ledger()
         for at_ms, group_id, event in events:
-            if isinstance(event, ev.GroupUnloaded):
-                ledger.keep(coordinator.groups[group_id])
-            elif isinstance(event, ev.GroupLoaded):
-                coordinator.groups[group_id] = ledger.take(group_id)
-            group = coordinator.groups.get(group_id)
-            if group is None:
-                group = coordinator.groups[group_id] = Group(group_id, at_ms)
-            evolve(group, event, at_ms)
-            if isinstance(event, (ev.GroupDeleted, ev.GroupUnloaded)):
-                del coordinator.groups[group_id]
-        for group in coordinator.groups.values():
-            coordinator._arm_all_sessions(group, now)
-            coordinator._arm_phases(group)
-            coordinator._wait_for_transactions(group.group_id, group.pending_offsets)
+            if group_id is not None:
+                shard = coordinator.partition_shard(coordinator.partition_for(group_id))
+                shard.refold(at_ms, group_id, event)  # type: ignore[arg-type]
+                continue
+            coordinator.availability.evolve(event)  # type: ignore[arg-type]
+            if isinstance(event, PartitionsEmptied):
+                for partition in event.partitions:
+                    coordinator.partition_shard(partition).durable.clear()
+        coordinator._resume(now)
         coordinator._log = log
+        for shard in coordinator._shards.values():
+            shard.log = log
         return coordinator
+
+    def _resume(self, now: int) -> None:
+        """After a replay: deadlines begin, and loads that were not finished go on by themselves."""
+        for partition, shard in self._shards.items():
+            shard.resume(now)
+            leadership = self.availability.of(partition)
+            if leadership is Leadership.LED:
+                shard.take_up(now)
+            elif leadership is Leadership.LOADING:
+                self._loads[partition] = Load(shard, by_itself=True, since_ms=now, cause=None)
 
     @classmethod
     def load(cls, config: GroupConfig, events: Iterable[LoggedEvent], now: int, log: EventSink | None = None) -> GroupCoordinator:
         """The coordinator a broker has after a restart: durable events alone are folded (PST-1, ERR-7)."""
         coordinator = cls(config, log, now)
-        ledger = Ledger()
+        coordinator.availability.evolve(PartitionsUnloaded(tuple(range(config.offsets_topic_partitions))))
         for at_ms, group_id, event in events:
-            ledger.fold(at_ms, group_id, event)
-        for group_id, entry in ledger.entries.items():
-            coordinator._wait_for_transactions(group_id, entry.pending)
-            coordinator._stored.setdefault(coordinator._partition_of(group_id), Ledger()).entries[group_id] = entry
+            if group_id is not None and type(event) in ev.DURABLE:
+                shard = coordinator.partition_shard(coordinator.partition_for(group_id))
+                shard.durable.append(at_ms, group_id, event)  # type: ignore[arg-type]
+            elif isinstance(event, PartitionsEmptied):
+                for partition in event.partitions:
+                    coordinator.partition_shard(partition).durable.clear()
         coordinator.finish_load(now)
         return coordinator
 
-    # -- availability
+    # -- shards
 
-    def _refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
-        """The checks before any group is looked at, in Kafka's order: 15, 24, then 16 or 14 (ENT-5, ENT-6)."""
-        if not self._active:
-            return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        if not group_id and (group_id is None or not empty_allowed):
-            return ErrorCode.INVALID_GROUP_ID
-        return self._partition_error(group_id)
+    def partition_shard(self, partition: int) -> Shard:
+        """The shard of a partition, made if nobody needed it before."""
+        shard = self._shards.get(partition)
+        if shard is None:
+            durable = DurableEvents() if self._durable is None else self._durable(partition)
+            shard = self._shards[partition] = Shard(
+                self.config, durable, self._index, self._log, lambda at: self._agenda.tell(partition, at), self._started_ms
+            )
+        return shard
 
-    def _partition_error(self, group_id: str) -> ErrorCode:
-        if not self._unavailable:
-            return ErrorCode.NONE
-        return self._unavailable.get(self._partition_of(group_id), ErrorCode.NONE)
+    def find(self, group_id: str, effects: Effects) -> Group | None:
+        """A group that is served, as a request meets it."""
+        shard = self._index.get(group_id)
+        return None if shard is None else shard.find(group_id, effects)
 
-    def _partition_of(self, group_id: str) -> int:
-        return coordinator_partition(group_id, self.config.offsets_topic_partitions)
+    def delete(self, group_id: str, effects: Effects) -> ErrorCode:
+        """Delete a group of a partition that is served, or say why it may not be (DG-1)."""
+        return self.partition_shard(self.partition_for(group_id)).delete(group_id, effects)
+
+    def refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
+        """The checks before any group is looked at, in Kafka's order (ENT-5, ENT-6, ERR-4, ERR-5)."""
+        error = self.availability.refuse(group_id, empty_allowed=empty_allowed)
+        if error or group_id is None or group_id in self._index:
+            return error
+        return self.availability.error(self.partition_for(group_id))
 
     def _partitions(self, partition: int | None) -> Iterable[int]:
         return range(self.config.offsets_topic_partitions) if partition is None else (partition,)
 
-    def _by_partition(self, group_ids: Iterable[str]) -> list[str]:
-        """Groups in the order in which Kafka asks for them: by partition, partitions in HashMap order."""
-        by_partition: dict[int, list[str]] = {}
-        calls = []
-        for group_id in group_ids:
-            index = self._partition_of(group_id)
-            calls.append(index)
-            by_partition.setdefault(index, []).append(group_id)
-        partitions = in_compute_order(calls, lambda index: topic_partition_hash("__consumer_offsets", index))
-        return [group_id for index in partitions for group_id in by_partition[index]]
 
-    # -- folding
-
-    def _create(self, group: Group, by: str, context: RequestContext, now: int) -> None:
-        self.groups[group.group_id] = group
-        self._fold(group, ev.GroupCreated(by), now, context.cause)
-
-    def _carry_out(self, group: Group, decision: Decision, context: RequestContext, now: int) -> Response | None:
-        """Fold a decision and what follows from it; returns the reply, or None if the request is parked."""
-        if decision.parks is not None:
-            member_id, kind = decision.parks
-            self._parked[group.group_id, member_id, kind] = (context.token, context.api_version)
-        before = None
-        for event in decision.events:
-            before = self._fold(group, event, now, context.cause, before)
-        if decision.then is not Then.NOTHING:
-            self._settle(group, settle(group, decision.then, decision.reason, now, self.config), now, context.cause, before)
-        if decision.alive is not None:
-            self._renew(group, decision.alive, now)
-        reply = decision.reply if decision.answer is None else decision.answer(group)
-        return _fit(reply, context.api_version) if type(reply) is JoinGroupResponse else reply
-
-    def _settle(
-        self, group: Group, steps: Iterator[ev.Event], now: int, cause: int | None = None, before: int | None = None
-    ) -> None:
-        for event in steps:
-            before = self._fold(group, event, now, cause, before)
-
-    def _fold(self, group: Group, event: ev.Event, now: int, cause: int | None, before: int | None = None) -> int | None:
-        """One event: release what it answers, fold it, re-arm deadlines, write it down. Returns its number in the log."""
-        group_id, kind = group.group_id, type(event)
-        renewed = self._release(group, event)
-        inherited_ms = group.members[event.replaced].session_timeout_ms if isinstance(event, ev.MemberReplaced) else 0
-        evolve(group, event, now)
-        for member_id in renewed:
-            self._renew(group, member_id, now)
-        arm = _ARM.get(kind)
-        if arm is not None:
-            arm(self, group, event, now)
-        if isinstance(event, ev.MemberReplaced):  # STA-2: the old session timeout counts until the next renewal
-            self._deadlines.arm((_SESSION, group_id, event.member_id), now + inherited_ms)
-        self._events.append((group_id, event))
-        if self._log is None:
-            return None
-        trail = self._trails.get(group_id)
-        if trail is None:
-            trail = self._trails[group_id] = Trail()
-        seq = self._log.group_event(group_id, group.generation, event, now, trail.cause_of(event, cause, before))
-        trail.note(event, seq)
-        if group_id not in self.groups:
-            del self._trails[group_id]
-        return seq
-
-    def _release(self, group: Group, event: ev.Event) -> list[str]:
-        """Hand out the answers that `event` releases; returns the members whose sessions that renews."""
-        renewed: list[str] = []
-        renewing = type(event) in _RENEWING
-        for member_id, kind, response in answers(group, event):
-            if renewing:
-                renewed.append(member_id)
-            waiting = self._parked.pop((group.group_id, member_id, kind), None)
-            if waiting is not None:  # nobody waits after a replay
-                token, api_version = waiting
-                if type(response) is JoinGroupResponse:
-                    response = _fit(response, api_version)
-                self._replies.append(Reply(token, response))
-        return renewed
-
-    def _outcome(self) -> Outcome:
-        outcome = Outcome(tuple(self._events), tuple(self._replies))
-        self._events.clear()
-        self._replies.clear()
-        return outcome
-
-    # -- deadlines
-
-    def _renew(self, group: Group, member_id: str, now: int) -> None:
-        self._deadlines.arm((_SESSION, group.group_id, member_id), now + group.members[member_id].session_timeout_ms)
-
-    def _arm_pending(self, group: Group, event: ev.MemberPending, now: int) -> None:
-        self._deadlines.arm((_SESSION, group.group_id, event.member_id), event.deadline_ms)
-
-    def _arm_new(self, group: Group, event: ev.MemberJoined, now: int) -> None:
-        self._deadlines.arm((_SESSION, group.group_id, event.member_id), now + self.config.new_member_join_timeout_ms)
-
-    def _disarm(self, group: Group, event: ev.MemberRemoved | ev.PendingMemberRemoved, now: int) -> None:
-        self._deadlines.cancel((_SESSION, group.group_id, event.member_id))
-        self._parked.pop((group.group_id, event.member_id, Parked.SYNC), None)
-
-    def _disarm_replaced(self, group: Group, event: ev.MemberReplaced, now: int) -> None:
-        self._deadlines.cancel((_SESSION, group.group_id, event.replaced))
-
-    def _offsets_wait(self, group: Group, event: ev.OffsetsPending, now: int) -> None:
-        self._transacting.setdefault(event.producer_id, {})[group.group_id] = None
-
-    def _wait_for_transactions(self, group_id: str, pending: PendingOffsets) -> None:
-        for producer_id in pending.producers():
-            self._transacting.setdefault(producer_id, {})[group_id] = None
-
-    def _forget_transaction(self, producer_id: int, group_id: str) -> None:
-        groups = self._transacting.get(producer_id)
-        if groups is not None:
-            groups.pop(group_id, None)
-            if not groups:
-                del self._transacting[producer_id]
-
-    def _arm_generation(self, group: Group, event: ev.GenerationStarted, now: int) -> None:
-        self._arm_all_sessions(group, now)
-        self._arm_phases(group)
-
-    def _arm_all_sessions(self, group: Group, now: int) -> None:
-        for member in group.members.values():
-            timeout_ms = self.config.new_member_join_timeout_ms if member.is_new else member.session_timeout_ms
-            self._deadlines.arm((_SESSION, group.group_id, member.member_id), now + timeout_ms)
-        for member_id, deadline in group.pending.items():
-            self._deadlines.arm((_SESSION, group.group_id, member_id), deadline)
-
-    def _arm_phases(self, group: Group, event: ev.Event | None = None, now: int = 0) -> None:
-        """Bring the join and the sync timer of a group in line with its state."""
-        for kind, deadline in ((_JOIN, group.join_deadline), (_SYNC, group.sync_deadline)):
-            if deadline is None:
-                self._deadlines.cancel((kind, group.group_id, ""))
-            else:
-                self._deadlines.arm((kind, group.group_id, ""), deadline)
-
-    def _sync_ended(self, group: Group, event: ev.MemberSynced, now: int) -> None:
-        if group.sync_deadline is None:
-            self._deadlines.cancel((_SYNC, group.group_id, ""))
-
-    def _bury(self, group: Group, event: ev.GroupDeleted | ev.GroupUnloaded, now: int) -> None:
-        """A group is gone: no deadline and no parked request of it stays."""
-        del self.groups[group.group_id]
-        if isinstance(event, ev.GroupDeleted):
-            for producer_id in group.pending_offsets.producers():
-                self._forget_transaction(producer_id, group.group_id)
-        self._arm_phases(group)
-        for member_id in (*group.members, *group.pending):
-            self._deadlines.cancel((_SESSION, group.group_id, member_id))
-
-
-def _join_error(error: int, context: RequestContext, member_id: str = "") -> JoinGroupResponse:
-    return _fit(join_error(error, member_id), context.api_version)
-
-
-def _fit(response: JoinGroupResponse, api_version: int) -> JoinGroupResponse:
-    """An absent protocol name is "" on the wire before version 7 and null from then on; so is the name "" (JOIN-9)."""
-    if not response.protocol_name:
-        response.protocol_name = "" if api_version < 7 else None
-    return response
-
-
-_HANDLERS: dict[type, Callable[[GroupCoordinator, Any, RequestContext, int], Response | None]] = {
-    JoinGroupRequest: GroupCoordinator._join,
-    SyncGroupRequest: GroupCoordinator._sync,
-    LeaveGroupRequest: GroupCoordinator._leave,
-    OffsetCommitRequest: GroupCoordinator._commit,
-    TxnOffsetCommitRequest: GroupCoordinator._commit_in_transaction,
-    OffsetFetchRequest: GroupCoordinator._fetch_offsets,
-    OffsetDeleteRequest: GroupCoordinator._delete_offsets,
-    DescribeGroupsRequest: GroupCoordinator._describe,
-    ListGroupsRequest: GroupCoordinator._list,
-    DeleteGroupsRequest: GroupCoordinator._delete,
-}
-
-_ARM: dict[type, Callable[[GroupCoordinator, Group, Any, int], None]] = {
-    ev.MemberPending: GroupCoordinator._arm_pending,
-    ev.OffsetsPending: GroupCoordinator._offsets_wait,
-    ev.MemberJoined: GroupCoordinator._arm_new,
-    ev.MemberRemoved: GroupCoordinator._disarm,
-    ev.PendingMemberRemoved: GroupCoordinator._disarm,
-    ev.MemberReplaced: GroupCoordinator._disarm_replaced,
-    ev.RebalanceStarted: GroupCoordinator._arm_phases,
-    ev.DelayExtended: GroupCoordinator._arm_phases,
-    ev.JoinPhaseExtended: GroupCoordinator._arm_phases,
-    ev.GenerationStarted: GroupCoordinator._arm_generation,
-    ev.GroupEmptied: GroupCoordinator._arm_phases,
-    ev.MemberSynced: GroupCoordinator._sync_ended,
-    ev.GroupDeleted: GroupCoordinator._bury,
-    ev.GroupUnloaded: GroupCoordinator._bury,
+_ACROSS_GROUPS: dict[type, Callable[[GroupCoordinator, Any, RequestContext, Effects], Response | None]] = {
+    ListGroupsRequest: across.list_groups,
+    ConsumerGroupHeartbeatRequest: GroupCoordinator._consumer_heartbeat,
+    **dict.fromkeys(across.IN_SLICES, GroupCoordinator._in_one_piece),
 }

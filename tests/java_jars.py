@@ -1,6 +1,6 @@
 """Kafka's own classes, to be asked by tests and benchmarks: a Java program of tests/java/ as a process.
 
-Owns the compiled programs (tests/java/target, which git ignores). The jars are those of tools/kafka_jars.py. Refuses to know what
+Owns the compiled programs (tests/java/target, which git ignores). The jars are those of tools/kafka_jars.py. Does not depend on what
 is asked.
 """
 

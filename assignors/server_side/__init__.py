@@ -5,11 +5,22 @@ They answer as Kafka 4.3.1's classes do, in the order of Java's tables. The coor
 
 from __future__ import annotations
 
-from assignors.server_side.model import GroupSpec, Member, Plan, ServerAssignor
+from assignors.errors import AssignorError
+from assignors.server_side.model import GroupSpec, Member, MemberSeen, Plan, ServerAssignor
 from assignors.server_side.range_assignor import RangeAssignor
 from assignors.server_side.uniform import UniformAssignor
 
-__all__ = ["DEFAULT_ASSIGNORS", "GroupSpec", "Member", "Plan", "RangeAssignor", "ServerAssignor", "UniformAssignor"]
+__all__ = [
+    "DEFAULT_ASSIGNORS",
+    "AssignorError",
+    "GroupSpec",
+    "Member",
+    "MemberSeen",
+    "Plan",
+    "RangeAssignor",
+    "ServerAssignor",
+    "UniformAssignor",
+]
 
 DEFAULT_ASSIGNORS: tuple[ServerAssignor, ...] = (UniformAssignor(), RangeAssignor())
 """Kafka's default for group.consumer.assignors, the default assignor first."""

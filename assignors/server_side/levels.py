@@ -2,7 +2,7 @@
 
 Owns the balancer inside UniformHeterogeneousAssignmentBuilder (SRV-4). From below, members with the lowest load are gone through
 from left to right; when the last had its turn the level rises, and those already on the new level join. From above it
-is the mirror image, and a member that has nothing to give is swapped out. Refuses to know topics and partitions.
+is the mirror image, and a member that has nothing to give is swapped out. Does not depend on topics and partitions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a server-side assignor is asked and what it answers (KIP-848): plain values, in the orders that Java's tables show.
 
-Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte ids. Refuses to know who asks:
+Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte ids. Does not depend on who asks:
 the coordinator hands over what Kafka's TargetAssignmentBuilder hands over, and does with the answer what it likes.
 """
 
@@ -15,7 +15,7 @@ from assignors.errors import AssignorError
 Owned = Mapping[bytes, Sequence[int]]
 """Topic id -> partitions, both in the order in which Java's map and sets iterate."""
 
-Plan = dict[str, dict[bytes, tuple[int, ...]]]
+Plan = dict[str, Mapping[bytes, tuple[int, ...]]]
 """Member id -> topic id -> partitions, in the order in which Java's map, maps and sets iterate."""
 
 
@@ -35,6 +35,30 @@ class Member:
     unresolved: int = 0
 
 
+class MemberSeen(Protocol):
+    """What an assignor reads of a member: a `Member`, or whatever else has the same attributes."""
+
+    @property
+    def topics(self) -> Sequence[bytes]:
+        """See `Member`."""
+
+    @property
+    def assignment(self) -> Owned:
+        """See `Member`."""
+
+    @property
+    def instance_id(self) -> str | None:
+        """group.instance.id of a static member."""
+
+    @property
+    def rack(self) -> str | None:
+        """See `Member`."""
+
+    @property
+    def unresolved(self) -> int:
+        """See `Member`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
     """A group to assign.
@@ -44,7 +68,7 @@ class GroupSpec:
     `assigned`: the partitions somebody's target holds, by topic; None: what the members' assignments say.
     """
 
-    members: Mapping[str, Member]
+    members: Mapping[str, MemberSeen]
     partitions: Mapping[bytes, int]
     homogeneous: bool | None = None
     assigned: Mapping[bytes, Container[int]] | None = None

@@ -1,6 +1,6 @@
 """The server-side `range` (SRV-2): contiguous runs of each topic's partitions, members in order; not sticky, no racks.
 
-Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Refuses to know what anybody held before.
+Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Does not depend on what anybody held before.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from assignors.java_order import string_hash
-from assignors.server_side.hash_table import HashTable, roomy, uuid_hash
-from assignors.server_side.model import GroupSpec, Member, Plan, size_of, utf16_order
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import roomy, string_hash, uuid_hash
+from assignors.server_side.model import GroupSpec, MemberSeen, Plan, size_of, utf16_order
 
 
 class RangeAssignor:
@@ -67,11 +67,11 @@ def _take(runs: dict[bytes, _Runs], topics: Sequence[bytes], expected: int) -> d
     return {topic: taken[topic] for topic in table}
 
 
-def _subscribers(members: list[tuple[str, Member]]) -> Counter[bytes]:
+def _subscribers(members: list[tuple[str, MemberSeen]]) -> Counter[bytes]:
     return Counter(topic for _, member in members for topic in member.topics)
 
 
-def _rank(item: tuple[str, Member]) -> tuple[bool, bytes]:
+def _rank(item: tuple[str, MemberSeen]) -> tuple[bool, bytes]:
     """Static members by instance id, then dynamic ones by member id (APA-2)."""
     member_id, member = item
     return member.instance_id is None, utf16_order(member_id if member.instance_id is None else member.instance_id)

@@ -1,13 +1,24 @@
 """One member's target while it is computed: the assignments it had, kept as they are until something changes.
 
 Owns when Java copies: a target that only loses and gains nothing keeps the order of the map it came in; the first change makes
-a copy, whose order is that of new tables (AssignorHelpers.deepCopyAssignment). Refuses to know why anything moves.
+a copy, whose order is that of new tables (AssignorHelpers.deepCopyAssignment). Does not depend on why anything moves.
 """
 
 from __future__ import annotations
 
-from assignors.server_side.hash_table import DEFAULT_CAPACITY, HashTable, int_hash, uuid_hash
+from collections.abc import Mapping
+
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import DEFAULT_CAPACITY, int_hash, uuid_hash
 from assignors.server_side.model import Owned
+
+
+def unchanged(assignment: Owned) -> Mapping[bytes, tuple[int, ...]]:
+    """An assignment as a target, be it the same object."""
+    for partitions in assignment.values():
+        if type(partitions) is not tuple:
+            return {topic: tuple(numbers) for topic, numbers in assignment.items()}
+    return assignment  # type: ignore[return-value]  # all its values are tuples
 
 
 class Target:
@@ -51,8 +62,8 @@ class Target:
             partitions = self._sets[topic] = HashTable(int_hash, initial)
         partitions.put(partition)
 
-    def result(self) -> dict[bytes, tuple[int, ...]]:
-        """Topics and partitions in Java's order."""
+    def result(self) -> Mapping[bytes, tuple[int, ...]]:
+        """Topics and partitions in Java's order; the assignment itself, if it holds tuples and nothing has changed."""
         if self._order is None:
-            return {topic: tuple(partitions) for topic, partitions in self._kept.items()}
+            return unchanged(self._kept)
         return {topic: tuple(self._sets[topic]) for topic in self._order}

@@ -1,14 +1,14 @@
 """The server-side `uniform` for members with different subscriptions (SRV-4).
 
 Owns UniformHeterogeneousAssignmentBuilder: keep what is still wanted, give away the rest topic by topic, then even out. Members
-are spoken of by their position in the group. Refuses to know racks, as Java does.
+are spoken of by their position in the group. Does not depend on racks, as Java does.
 """
 
 from __future__ import annotations
 
 from assignors.errors import AssignorError
-from assignors.java_order import string_hash
-from assignors.server_side.hash_table import HashTable, roomy
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import roomy, string_hash
 from assignors.server_side.levels import Levels
 from assignors.server_side.model import GroupSpec, Plan, size_of, uuid_order
 from assignors.server_side.targets import Target

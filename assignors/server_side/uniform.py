@@ -1,7 +1,7 @@
 """The server-side `uniform`: as even as can be, and as sticky as that allows.
 
 Owns org.apache.kafka.coordinator.group.assignor.UniformAssignor: which of two ways a group is assigned, and the way for equal
-subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The way for unequal ones is `unequal`'s. Refuses to know racks, as Java does.
+subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The way for unequal ones is `unequal`'s. Does not depend on racks, as Java does.
 
 One thing is newer than SRV-3: since 4.1 a member that would get an extra partition, but does not hold one, hands the extra on
 while there are enough members after it to take all extras.
@@ -9,14 +9,14 @@ while there are enough members after it to take all extras.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 
 from assignors.errors import AssignorError
-from assignors.java_order import string_hash
-from assignors.server_side.hash_table import HashTable, uuid_hash
+from assignors.java_hash_table import HashTable, order_of_puts
+from assignors.java_hashing import string_hash, uuid_hash
 from assignors.server_side.model import GroupSpec, Owned, Plan, size_of
-from assignors.server_side.targets import Target
+from assignors.server_side.targets import Target, unchanged
 from assignors.server_side.unequal import assign_unequal
 
 
@@ -38,25 +38,52 @@ def _assign_equal(spec: GroupSpec) -> Plan:
     if not topics:
         return {}
     assigned = spec.assigned_partitions()
-    unassigned = [(t, p) for t in topics for p in range(size_of(spec, t)) if p not in assigned.get(t, ())]
+    unassigned = [(topic, partition) for topic in topics for partition in _free(size_of(spec, topic), assigned.get(topic, ()))]
     quota, extras = divmod(sum(size_of(spec, topic) for topic in topics), len(spec.members))
-    targets: dict[str, Target] = {}
+    results: dict[str, Mapping[bytes, tuple[int, ...]]] = {}
+    changed: dict[str, Target] = {}
     unfilled: list[tuple[Target, int]] = []
-    order = HashTable[str](string_hash)
+    members = len(spec.members)
     for index, (member_id, member) in enumerate(spec.members.items()):
-        target = targets[member_id] = Target(member.assignment)
-        order.put(member_id)
+        assignment = member.assignment
         takes_extra = extras > 0
-        left, lost = _keep(target, member.assignment, topics, quota + takes_extra)
-        unassigned += lost
-        if left and takes_extra and len(spec.members) - index > extras:
+        left = quota + takes_extra
+        if _fits(assignment, topics, left):  # most members keep what they have
+            left -= sum(map(len, assignment.values()))
+            target = None
+            results[member_id] = unchanged(assignment)
+        else:
+            target = changed[member_id] = Target(assignment)
+            left, lost = _keep(target, assignment, topics, left)
+            unassigned += lost
+        if left and takes_extra and members - index > extras:
             left -= 1
             takes_extra = False
         if left:
+            if target is None:
+                target = changed[member_id] = Target(assignment)
             unfilled.append((target, left))
         extras -= takes_extra
     _fill(unfilled, unassigned)
-    return {member_id: targets[member_id].result() for member_id in order}
+    for member_id, target in changed.items():
+        results[member_id] = target.result()
+    return {member_id: results[member_id] for member_id in order_of_puts(spec.members, string_hash)}
+
+
+def _free(size: int, held: Container[int]) -> Iterable[int]:
+    """The partitions that are nobody's, in order."""
+    if isinstance(held, set | frozenset):
+        return sorted(set(range(size)).difference(held)) if held else range(size)
+    return [partition for partition in range(size) if partition not in held]
+
+
+def _fits(assignment: Owned, topics: HashTable[bytes], quota: int) -> bool:
+    """Whether a member may keep all that it has."""
+    for topic, partitions in assignment.items():
+        quota -= len(partitions)
+        if quota < 0 or topic not in topics:
+            return False
+    return True
 
 
 def _keep(target: Target, assignment: Owned, topics: HashTable[bytes], quota: int) -> tuple[int, list[tuple[bytes, int]]]:

@@ -1,7 +1,7 @@
 """Who holds what, as the members tell it, and who is right when two tell the same.
 
 Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all subscribe to the same (STK-4).
-Refuses to know how members tell it: the assignor reads that.
+Does not depend on how members tell it: the assignor reads that.
 """
 
 from __future__ import annotations

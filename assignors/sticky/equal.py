@@ -1,7 +1,7 @@
 """The assignment when all members subscribe to the same topics: linear in the number of partitions.
 
 Owns ConstrainedAssignmentBuilder of Java's AbstractStickyAssignor (STK-7..STK-14): everybody keeps up to its quota, the rest is
-dealt to those below it. Where Java deals one by one, whole rounds are dealt as slices. Refuses to know generations.
+dealt to those below it. Where Java deals one by one, whole rounds are dealt as slices. Does not depend on generations.
 """
 
 from __future__ import annotations

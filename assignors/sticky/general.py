@@ -17,7 +17,9 @@ from collections.abc import Iterable
 from heapq import heapify, heapreplace
 
 from assignors.errors import AssignorError
-from assignors.java_order import is_deep, map_capacity, string_hash, table_order
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import map_capacity, string_hash
+from assignors.java_order import is_deep, table_order
 from assignors.sticky.claims import Claims
 from assignors.sticky.movements import Movements
 from assignors.sticky.numbers import Numbers
@@ -110,8 +112,6 @@ class _General:
         aside = [ids[member] for member in self.numbers.walk if member not in self.scope]
         if not is_deep(self.numbers.current_order):
             return table_order(inside + aside)
-        from assignors.server_side.hash_table import HashTable  # slow, and hardly ever needed
-
         table: HashTable[str] = HashTable(string_hash)
         walk = [ids[member] for member in self.numbers.walk]
         for member in walk:

@@ -1,12 +1,12 @@
 """Which partitions moved from whom to whom while balancing, so that a move can undo another one instead of adding to it.
 
 Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java takes the first of a HashSet.
-Refuses to know why anything moves.
+Does not depend on why anything moves.
 """
 
 from __future__ import annotations
 
-from assignors.java_order import capacity_of, partition_hash, spread
+from assignors.java_hashing import capacity_of, partition_hash, spread
 from assignors.sticky.numbers import Numbers
 
 Pair = tuple[int, int]

@@ -1,7 +1,7 @@
 """Topics, partitions and members as small ints, so that an assignment of a million partitions is work on lists.
 
 Owns the numbering: topics by name, their partitions one after the other, members by id. A claimed partition that its topic does
-not have (STK-29) gets a number too, beyond the real ones. Refuses to know what the numbers are used for.
+not have (STK-29) gets a number too, beyond the real ones. Does not depend on what the numbers are used for.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Racks as the sticky assignors see them (KIP-881).
 
-Owns RackInfo of Java's AbstractStickyAssignor. Refuses to know what is assigned.
+Owns RackInfo of Java's AbstractStickyAssignor. Does not depend on what is assigned.
 """
 
 from __future__ import annotations

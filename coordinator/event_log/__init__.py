@@ -1,7 +1,7 @@
 """The event log: one JSON Lines file that a run can be understood, replayed and drawn from (docs/event_log.md).
 
-`EventLog` writes it; `read` yields its lines as plain dictionaries and needs nothing of the heart; `coordinator.event_log.replay`
-gives group events back as the heart's own values; `coordinator.event_log.timeline` and `.sentences` explain.
+`EventLog` writes it; `read` yields its lines as plain dictionaries and needs nothing else; `coordinator.event_log.replay`
+gives group events back as the groups' own values; `coordinator.event_log.timeline` and `.sentences` explain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["EventLog", "LogError", "read"]
 
 
 def __getattr__(name: str) -> object:
-    """PEP 562: the writer knows the heart's events, so it is loaded only when it is asked for."""
+    """PEP 562: the writer knows the groups' events, so it is loaded only when it is asked for."""
     if name == "EventLog":
         from .writer import EventLog
 

@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from ..groups.events import DURABLE, Event
+from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
 
 Plain = dict[str, Any]
@@ -59,6 +60,12 @@ def transaction_shapes() -> dict[type, Shape]:
 
 
 @cache
+def coordinator_shapes() -> dict[type, Shape]:
+    """The shape of every event type of the group coordinator itself."""
+    return {kind: Shape(kind, kind.__name__, False, _fields(kind, {})) for kind in get_args(AvailabilityEvent)}
+
+
+@cache
 def types_by_name() -> dict[str, Shape]:
     """The shapes by the log's `type`."""
     return {shape.name: shape for shape in shapes().values()}
@@ -76,12 +83,22 @@ def to_plain(event: Event) -> Plain:
 
 def transaction_from_plain(line: Mapping[str, Any]) -> TransactionEvent:
     """The event that a line of stream `transaction` holds. Keys it does not know are ignored. Raises CodecError."""
-    shapes_by_name = {shape.name: shape for shape in transaction_shapes().values()}
-    shape = shapes_by_name.get(line["type"])
-    if shape is None:
-        raise CodecError(f"unknown transaction event {line['type']!r}: this version folds {', '.join(sorted(shapes_by_name))}")
-    event: TransactionEvent = _build(shape.type, shape.fields, line, shape.name)
+    event: TransactionEvent = _of_stream(line, transaction_shapes(), "transaction")
     return event
+
+
+def coordinator_from_plain(line: Mapping[str, Any]) -> AvailabilityEvent:
+    """The event that a line of stream `coordinator` holds. Keys it does not know are ignored. Raises CodecError."""
+    event: AvailabilityEvent = _of_stream(line, coordinator_shapes(), "coordinator")
+    return event
+
+
+def _of_stream(line: Mapping[str, Any], shapes_of_stream: Mapping[type, Shape], stream: str) -> Any:
+    by_name = {shape.name: shape for shape in shapes_of_stream.values()}
+    shape = by_name.get(line["type"])
+    if shape is None:
+        raise CodecError(f"unknown {stream} event {line['type']!r}: this version folds {', '.join(sorted(by_name))}")
+    return _build(shape.type, shape.fields, line, shape.name)
 
 
 def from_plain(line: Mapping[str, Any]) -> Event:

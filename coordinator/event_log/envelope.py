@@ -9,10 +9,15 @@ FORMAT_VERSION: Final = 1
 
 HEADER_STREAM: Final = "run"
 HEADER_TYPE: Final = "RunStarted"
+GAP_TYPE: Final = "LogGap"
+"""Wire lines are missing here: the file could not be written when they came."""
 
-STREAMS: Final = (HEADER_STREAM, "group", "transaction", "cluster", "wire", "member", "fault")
+STREAMS: Final = (HEADER_STREAM, "group", "coordinator", "transaction", "cluster", "wire", "member", "fault")
 
 PLACES: Final = ("group", "generation", "member", "broker", "topic", "partition")
 """Where a line belongs; left out where they do not apply. They come in this order, after seq, at_ms, run, stream, type, cause."""
+
+LOG_MODES: Final = ("new", "append", "replace")
+"""What may become of a file that is there already when a log is opened (`log_file`)."""
 
 ENVELOPE: Final = ("seq", "at_ms", "run", "stream", "type", "cause", *PLACES, "durable")

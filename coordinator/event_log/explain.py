@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, TypeVar
 
-from .reader import Line, LogError
-from .sentences import because, told, why
+from .detail import sentence
+from .notes import told
+from .reader import Line, LineNumbers, LogError, numbered
+from .sentences import INFERRED, because, claims_told, rebalance_protocol, standing_still, why, without_owner
 from .timeline import Timeline
-from .views import Change, GroupView, MemberView, Note, Rebalance, Share
+from .views import Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from .words import counted, duration, instant, partitions, printable
 
 JSON_VERSION: Final = 1
+Entry = TypeVar("Entry", bound=Rebalance | Note)
+T = TypeVar("T")
 
 
-def timeline_of(lines: Iterable[Line], name: str = "log") -> Timeline:
-    """The timeline of a whole log. Raises LogError for a line that lacks what its type has, and what reading raises."""
-    timeline = Timeline()
-    for number, line in enumerate(lines, 1):
+def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = False) -> Timeline:
+    """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line that lacks what its type has, and what
+    reading raises."""
+    timeline = Timeline(details=details)
+    timeline.numbers = LineNumbers(name)
+    for number, line in numbered(lines):
+        timeline.numbers.add(line["seq"], number)
         try:
             timeline.feed(line)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            what = f"seq {line['seq']}: no {line['type']} as docs/event_log.md has it ({type(error).__name__}: {error})"
-            raise LogError(name, number, what) from error
+        except _UNFIT as error:
+            raise _no_log(timeline, line["seq"], line["type"], error) from error
     return timeline
+
+
+_UNFIT: Final = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
+"""What reading or telling a line ends in that lacks what its type has, or holds something else."""
+
+
+def _no_log(timeline: Timeline, seq: int, what: str, error: Exception) -> LogError:
+    return timeline.numbers.error(seq, f"no {what} as docs/event_log.md has it ({type(error).__name__}: {error})")
+
+
+def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
+    """What `tell` makes of an entry. Raises LogError if its lines do not allow it."""
+    try:
+        return tell(entry)
+    except _UNFIT as error:
+        kind = "RebalanceStarted, or what belongs to it," if isinstance(entry, Rebalance) else entry.kind
+        raise _no_log(timeline, entry.seq, kind, error) from error
 
 
 def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]:
@@ -35,20 +58,31 @@ def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]
 
 
 def as_text(timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None) -> Iterator[str]:
-    """Lines for a terminal."""
+    """Lines for a terminal. Of a timeline with details also how members learned of each rebalance, step by step."""
+    groups = list(groups)
     header = timeline.header
     yield f"run {printable(header.get('run', '?'))} of {printable(header.get('product', '?'))}, {duration(timeline.end_ms)} long"
+    if any(share.pause is not None for group in groups for rebalance in group.rebalances for share in rebalance.shares):
+        yield f"Who stood still is inferred from requests, unless the line says so by the member's own word: {INFERRED}."
     for group in groups:
         yield ""
         yield _summary(group)
         for entry in selected(group, generation):
             yield ""
-            yield from _block(entry) if isinstance(entry, Rebalance) else [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
+            yield from _told(timeline, entry, _rows)
+
+
+def _rows(entry: Rebalance | Note) -> list[str]:
+    return list(_block(entry)) if isinstance(entry, Rebalance) else [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
 
 
 def _summary(group: GroupView) -> str:
     state = group.given_up_as or group.state
     parts = [f"group {printable(group.group)}: {state} in generation {group.generation}"]
+    if group.consumers is not None and not group.consumers.classic:
+        known = group.consumers
+        members = f"{len(known.members)} member{'' if len(known.members) == 1 else 's'}"
+        return f"group {printable(group.group)}: {state} in group epoch {known.epoch}, target of epoch {known.assignment_epoch}, {members}"
     if group.given_up_as:
         parts[0] += " when the coordinator gave it up"
     if state not in ("Empty", "Dead") and group.members:
@@ -65,21 +99,25 @@ def _block(rebalance: Rebalance) -> Iterator[str]:
     yield f"  {instant(rebalance.started_ms):>10}  {title}: {outcome(rebalance)}"
     pad = " " * 14
     yield f"{pad}{why(rebalance)}"
+    yield from (f"{pad}  {instant(step.at_ms):>10}  {sentence(step)}" for step in rebalance.steps)
     if rebalance.members:
         phases = [f"join phase {duration((rebalance.generation_ms or 0) - rebalance.started_ms)}"]
         if rebalance.stored_ms is not None:
             phases.append(f"sync phase {duration(rebalance.stored_ms - (rebalance.generation_ms or 0))}")
-        yield f"{pad}{', '.join(phases)}; leader {rebalance.leader}, assignor {printable(rebalance.assignor or '?')}"
-    yield from (pad + "  " + row for row in share_rows(rebalance.shares))
+        kind = rebalance_protocol(rebalance)
+        assignor = f"assignor {printable(rebalance.assignor or '?')}{f' ({kind})' if kind else ''}"
+        yield f"{pad}{', '.join(phases)}; leader {rebalance.leader}, {assignor}"
+    yield from (f"{pad}  {row}" for row in [*share_rows(rebalance.shares), *gone_rows(rebalance)])
+    yield from (f"{pad}{line}" for line in (without_owner(rebalance), claims_told(rebalance)) if line)
 
 
 def outcome(rebalance: Rebalance) -> str:
     """Where a rebalance led, in a few words."""
     match rebalance.outcome:
         case "stable":
-            if rebalance.ended_ms is None:
-                return f"Stable with {counted('member', rebalance.members)}"
-            return f"Stable with {counted('member', rebalance.members)} for {duration(rebalance.ended_ms - (rebalance.stored_ms or 0))}"
+            stored_ms = rebalance.stored_ms or 0
+            length = "" if rebalance.ended_ms is None else f" for {duration(rebalance.ended_ms - stored_ms)}"
+            return f"Stable from {instant(stored_ms)} on{length}, with {counted('member', rebalance.members)}"
         case "empty":
             return "Empty"
         case "interrupted":
@@ -90,8 +128,8 @@ def outcome(rebalance: Rebalance) -> str:
             return f"{state} ..."
 
 
-def share_rows(shares: list[Share]) -> Iterator[str]:
-    """One line a member: what it has, and what came and went."""
+def share_rows(shares: list[Share], *, moves_only: bool = False) -> Iterator[str]:
+    """One line a member: what it has, what came and went, and how long it stood still."""
     width = max((len(share.name) for share in shares), default=0)
     for share in shares:
         if share.partitions is None:
@@ -99,7 +137,15 @@ def share_rows(shares: list[Share]) -> Iterator[str]:
             continue
         moves = [f"+ {partitions(share.added)}"] if share.added and share.added != share.partitions else []
         moves += [f"- {partitions(share.revoked)}"] if share.revoked else []
+        moves += [] if moves_only else standing_still(share)
         yield f"{share.name:{width}}  {partitions(share.partitions)}" + (f"   ({', '.join(moves)})" if moves else "")
+
+
+def gone_rows(rebalance: Rebalance) -> Iterator[str]:
+    """One line for each member that was removed on the way and had partitions."""
+    for gone in rebalance.gone:
+        silence = "" if gone.silent_since_ms is None else f"; nothing is known of it since {instant(gone.silent_since_ms)}"
+        yield f"{gone.name} is gone and had {partitions(gone.had)}{silence}"
 
 
 # -- plain values ------------------------------------------------------------------------------------------------------
@@ -121,8 +167,8 @@ def as_plain(timeline: Timeline, groups: Iterable[GroupView], generation: int | 
                 "leader": group.leader,
                 "assignor": group.assignor,
                 "members": [_member(member) for member in group.members.values()],
-                "rebalances": [_rebalance(entry) for entry in selected(group, generation) if isinstance(entry, Rebalance)],
-                "notes": [_note(entry) for entry in selected(group, generation) if isinstance(entry, Note)],
+                "rebalances": [_told(timeline, entry, _rebalance) for entry in selected(group, generation) if isinstance(entry, Rebalance)],
+                "notes": [_told(timeline, entry, _note) for entry in selected(group, generation) if isinstance(entry, Note)],
             }
             for group in groups
         ],
@@ -151,6 +197,7 @@ def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
         "because": because(rebalance),
         "started_ms": rebalance.started_ms,
         "join_phase_ms": None if joined_ms is None else joined_ms - rebalance.started_ms,
+        "stable_ms": stored_ms,
         "sync_phase_ms": None if stored_ms is None or joined_ms is None else stored_ms - joined_ms,
         "ended_ms": rebalance.ended_ms,
         "initial_delay_ms": rebalance.delay_ms,
@@ -161,6 +208,10 @@ def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
         "changes": [_change(change) for change in rebalance.changes],
         "causes": [_cause(line) for line in rebalance.causes],
         "assignments": [_share(share) for share in rebalance.shares],
+        "gone": [{"name": gone.name, "partitions": gone.had, "silent_since_ms": gone.silent_since_ms} for gone in rebalance.gone],
+        "unowned_partition_ms": rebalance.unowned.partition_ms,
+        "unowned_longest_ms": rebalance.unowned.longest_ms,
+        "steps": [{"seq": step.line["seq"], "at_ms": step.at_ms, "times": step.times, "text": sentence(step)} for step in rebalance.steps],
     }
 
 
@@ -178,7 +229,20 @@ def _cause(line: Line) -> dict[str, Any]:
 def _share(share: Share) -> dict[str, Any]:
     return {
         "name": share.name, "member_id": share.member_id, "partitions": share.partitions, "added": share.added, "revoked": share.revoked,
+        "rebalance_protocol": "cooperative" if share.cooperative else "eager", "kept": share.kept, "resumed_ms": share.resumed_ms,
+        "claimed": share.claimed, "claimed_generation": share.claimed_generation if share.claimed else None,
+        "stopped": None if share.pause is None else _pause(share.pause),
     }  # fmt: skip
+
+
+def _pause(pause: Pause) -> dict[str, Any]:
+    return {
+        "partitions": pause.partitions,
+        "from_ms": pause.from_ms,
+        "to_ms": pause.to_ms,
+        "known": pause.known,
+        "learned_ms": pause.learned_ms,
+    }
 
 
 def _note(note: Note) -> dict[str, Any]:

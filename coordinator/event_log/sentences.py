@@ -1,4 +1,4 @@
-"""The why of a rebalance, and the notes between rebalances, in plain sentences. Wording only: the facts come from `timeline`."""
+"""The why of a rebalance in one plain sentence, and what stood still meanwhile. Wording only: the facts come from `timeline`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ErrorCode
-from .views import Change, Note, Rebalance
+from .blobs import both
+from .views import Awaited, Change, Partitions, Pause, Rebalance, Share
 from .words import counted, duration, instant, listed, partitions, printable
 
 _APIS = {"join_group": "its JoinGroup", "sync_group": "its SyncGroup", "offset_commit": "an offset commit", "heartbeat": "a heartbeat"}
@@ -142,13 +143,45 @@ def _course(rebalance: Rebalance) -> list[str]:
     rejoined = [name for name in _unique(changes, "MemberRejoined") if name not in joined]
     if rejoined:
         last_ms = max(change.at_ms for change in changes if change.kind == "MemberRejoined" and change.members[0] in rejoined)
-        clauses.append(f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}")
+        clauses.append(f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}{_last_of(rebalance, rejoined)}")
     if joined:
         clauses.append(f"{counted('member', joined)} joined meanwhile")
     clauses += [_replacement(change) for change in changes if change.kind == "MemberReplaced"]
     clauses += [_meanwhile(change) for change in _gathered([change for change in changes if change.kind == "MemberRemoved"])]
     clauses += [f"{change.members[0]} leads now, because the leader did not rejoin" for change in changes if change.kind == "LeaderElected"]
+    if rebalance.awaited is not None and rebalance.generation_ms is not None:
+        clauses += _wait(rebalance.awaited, rebalance.generation_ms - rebalance.started_ms)
+    if rebalance.stored_ms is not None and rebalance.stored_ms - (rebalance.generation_ms or 0) >= _WORTH_TELLING_MS:
+        took = duration(rebalance.stored_ms - (rebalance.generation_ms or 0))
+        clauses.append(f"the sync phase waited {took} for the assignment, which leader {rebalance.leader} sends with its SyncGroup")
     return clauses
+
+
+def _last_of(rebalance: Rebalance, rejoined: list[str]) -> str:
+    """Who of those that rejoined was awaited last, if the join phase ended with that."""
+    awaited = rebalance.awaited
+    if awaited is None or awaited.kind != "MemberRejoined" or awaited.members[0] not in rejoined or len(rejoined) < 2:
+        return ""
+    alone = "" if awaited.before_ms is None else f", {duration((rebalance.generation_ms or 0) - awaited.before_ms)} after the one before"
+    return f" ({awaited.members[0]} was awaited last{alone})"
+
+
+def _wait(awaited: Awaited, length_ms: int) -> list[str]:
+    """What a join phase was held up by, when that was not a member that came in the end."""
+    name = listed(awaited.members[:3])
+    match awaited.kind, awaited.reason:
+        case "PendingMemberRemoved", "left":
+            return [f"the join phase waited {duration(length_ms)}, until member id {name} was given back by its client"]
+        case "PendingMemberRemoved", _:
+            return [f"the join phase waited {duration(length_ms)} for member id {name}, which was handed out and never came back (MID-6)"]
+        case "MemberRemoved", "session expired":
+            return [f"the join phase waited {duration(length_ms)}, until the session of {name} expired"]
+        case "MemberRemoved", "did not rejoin in time":
+            return [f"the join phase lasted {duration(length_ms)}, the whole rebalance timeout (REB-4)"]
+        case "MemberRemoved", "left":
+            return [f"the join phase waited {duration(length_ms)}, until {name} left"]
+        case _:
+            return []
 
 
 def _unique(changes: list[Change], kind: str) -> list[str]:
@@ -180,28 +213,95 @@ def _meanwhile(change: Change) -> str:
     return removal(change) + (" meanwhile" if change.line["reason"] == "left" else "")
 
 
-# -- notes -------------------------------------------------------------------------------------------------------------
+# -- who stood still ---------------------------------------------------------------------------------------------------
 
 
-def told(note: Note) -> str:
-    """A note as a sentence."""
-    line, who = note.line, counted("member", note.members) if note.members else "a client"
-    match note.kind:
-        case "MemberReplaced":
-            instance = printable(line["group_instance_id"])
-            return (
-                f"Static member {instance} came back as {note.members[0]} and keeps what {note.members[1]} had: no rebalance; "
-                f"{note.members[1]} is fenced."
-            )
-        case "PendingMemberRemoved":
-            return f"Member id {note.members[0]} was taken back before it joined ({printable(line['reason'])})."
-        case "RequestRefused":
-            return f"{who[0].upper()}{who[1:]} was refused {line.get('api', 'a request')}: {listed(line['errors'])}."
-        case "GroupDeleted":
-            return f"The group was deleted ({printable(line['reason'])})."
-        case "GroupUnloaded":
-            return "The coordinator gave the group up; parked requests were told so."
-        case "GroupLoaded":
-            return f"A coordinator loaded the group as {line['state']} in generation {line['generation']}; all sessions began anew."
-        case kind:
-            return f"{printable(kind)}."
+INFERRED = "an eager member stops from its JoinGroup until its SyncGroup is answered, a cooperative one never stops with what it keeps"
+
+
+def stood_still(rebalance: Rebalance) -> str:
+    """Who stood still for how long, in one clause; "" if nobody did."""
+    clauses = []
+    for share in rebalance.shares:
+        if share.pause is not None and share.pause.to_ms is not None:
+            clauses.append(f"{share.name} for {duration(share.pause.to_ms - share.pause.from_ms)}")
+        elif share.pause is not None:
+            clauses.append(f"{share.name} since {instant(share.pause.from_ms)}")
+    more = [f"{len(clauses) - _MOST_CLAIMS} more"] if len(clauses) > _MOST_CLAIMS else []
+    return f"stood still: {listed([*clauses[:_MOST_CLAIMS], *more])}" if clauses else ""
+
+
+def rebalance_protocol(rebalance: Rebalance) -> str:
+    """`eager`, `cooperative`, or both if members differ; "" if nobody is a consumer."""
+    kinds = {share.cooperative for share in rebalance.shares if share.partitions is not None}
+    return " and ".join([*(["eager"] if False in kinds else []), *(["cooperative"] if True in kinds else [])])
+
+
+def standing_still(share: Share) -> list[str]:
+    """What a member went through on its way to a generation, in short clauses."""
+    pause, clauses = share.pause, []
+    if pause is not None and pause.to_ms is None:
+        clauses.append(f"stands still since {instant(pause.from_ms)}{_by_whom(pause)}")
+    elif pause is not None and pause.to_ms is not None:
+        span = f"from {instant(pause.from_ms)} to {instant(pause.to_ms)}"
+        clauses.append(f"stood still for {duration(pause.to_ms - pause.from_ms)}, {span}{_by_whom(pause)}")
+    if share.cooperative and share.kept and share.partitions:
+        whole = share.kept == share.partitions and not share.revoked
+        clauses.append("never stopped" if whole else f"never stopped with {partitions(share.kept)}")
+    return clauses
+
+
+def _by_whom(pause: Pause) -> str:
+    if pause.known:
+        return " by its own word"
+    if pause.learned_ms is None or pause.from_ms - pause.learned_ms < _WORTH_TELLING_MS:
+        return ""
+    return f" at least: it had learned of the rebalance {duration(pause.from_ms - pause.learned_ms)} before its JoinGroup"
+
+
+_WORTH_TELLING_MS = 100
+
+
+def without_owner(rebalance: Rebalance) -> str:
+    """How long which partitions had no owner; "" if all had one."""
+    unowned = rebalance.unowned
+    if not unowned.partition_ms:
+        return ""
+    which = partitions(unowned.partitions)
+    longest = f"for {duration(unowned.longest_ms)}" + ("" if _all_alike(rebalance) else " at most")
+    return f"without an owner: {which} {longest}, {unowned.partition_ms / 1000:.3f} partition-seconds in all"
+
+
+def _all_alike(rebalance: Rebalance) -> bool:
+    unowned = rebalance.unowned
+    return unowned.partition_ms == unowned.longest_ms * sum(map(len, unowned.partitions.values()))
+
+
+def claims_told(rebalance: Rebalance) -> str:
+    """Who keeps what because of which bytes, when the assignor looks at claims; "" if it does not or nobody claimed."""
+    shares = [share for share in rebalance.shares if share.claimed is not None]
+    if not any(share.claimed for share in shares):
+        return ""
+    newest = max(share.claimed_generation for share in shares if share.claimed)
+    bytes_of = "user data" if rebalance.assignor == "sticky" else "owned partitions"
+    clauses = [_claim(share, newest, bytes_of) for share in shares[:_MOST_CLAIMS] if share.claimed]
+    nothing = [share.name for share in shares[:_MOST_CLAIMS] if not share.claimed]
+    clauses += [f"{listed(nothing)} claimed nothing"] if nothing else []
+    more = f"; and {len(shares) - _MOST_CLAIMS} more" if len(shares) > _MOST_CLAIMS else ""
+    return f"{printable(rebalance.assignor or '')} leaves in place what a JoinGroup's {bytes_of} claim: {'; '.join(clauses)}{more}"
+
+
+_MOST_CLAIMS = 8
+
+
+def _claim(share: Share, newest: int, bytes_of: str) -> str:
+    claimed, generation = share.claimed or {}, share.claimed_generation
+    since = f" of generation {generation}" if generation >= 0 else ""
+    old = ", older than another claim" if generation < newest else ""
+    return f"{share.name} claimed {partitions(claimed)}{since}{old}, and {_kept(claimed, both(claimed, share.partitions or {}))}"
+
+
+def _kept(claimed: Partitions, kept: Partitions) -> str:
+    if kept == claimed:
+        return "keeps all of it"
+    return f"keeps {partitions(kept)}" if kept else "keeps none of it"

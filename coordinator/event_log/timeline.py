@@ -1,7 +1,7 @@
-"""A log folded into what a person asks about: each group's rebalances, who took part, who got what, and what caused it.
+"""A log folded into what a person asks about: each group's rebalances, who took part, who got what, who stood still, and what caused it.
 
-Works line by line, so a log can be followed while it grows. Reads plain dictionaries (`coordinator.event_log.read`); of the
-heart it knows nothing. Lines of unknown types are passed over. It tells what was logged and holds no rule of the protocol.
+Works line by line, so a log can be followed while it grows, and in time linear in the log. Reads plain dictionaries
+(`coordinator.event_log.read`) and does not depend on the group coordinator. Lines of unknown types are passed over.
 """
 
 from __future__ import annotations
@@ -10,23 +10,31 @@ from collections.abc import Callable
 from typing import Any
 
 from ..wire.consumer_protocol import Subscription
-from .blobs import assignment, by_topic, decoded, minus
-from .reader import Line
-from .views import Change, GroupView, MemberView, Note, Rebalance, Share
+from .blobs import assignment, both, by_topic, claims, decoded, is_cooperative, minus
+from .consumer_groups import KINDS, note_consumer_event
+from .ownership import Ownership
+from .reader import Line, LineNumbers
+from .steps import Steps
+from .views import Change, Departed, Gone, GroupView, MemberView, Note, Partitions, Rebalance, Share, Unowned
+from .waits import awaited, last_sign
 
 _CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered"})
+_MOST_CAUSES = 64
 _ROUTINE_REFUSALS = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
 class Timeline:
-    """All groups of a log. `feed` it line by line."""
+    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that belongs to a rebalance, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, details: bool = False) -> None:
         self.header: Line = {}
+        self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
-        self._growth: dict[str, Line] = {}
+        self._grown: list[Line] = []
+        self._ownership: dict[str, Ownership] = {}
+        self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
         """How many partitions each topic has."""
 
@@ -41,20 +49,25 @@ class Timeline:
         if stream == "cluster" and kind in ("TopicCreated", "PartitionsAdded"):
             self.partitions[line["topic"]] = line["partitions"]
             if kind == "PartitionsAdded":
-                self._growth[line["topic"]] = line
+                self._grown.append(line)
         elif stream == "wire":
             self._wire(line)
+        elif stream == "member":
+            self._callback(line)
         elif stream == "group" and kind in _FOLDS:
             group = self.groups.get(line["group"])
             if group is None:
                 group = self.groups[line["group"]] = GroupView(line["group"], line["at_ms"])
+                self._ownership[line["group"]] = Ownership()
+                if self._steps is not None:
+                    self._steps.group_came(group)
             _FOLDS[kind](self, group, line)
             group.generation = line.get("generation", group.generation)
 
     def chain(self, seq: int | None) -> list[Line]:
-        """A line and its causes, back to what came from outside."""
+        """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains share their beginnings."""
         chain: list[Line] = []
-        while seq is not None and seq in self._lines:
+        while seq is not None and seq in self._lines and len(chain) < _MOST_CAUSES:
             chain.append(self._lines[seq])
             seq = chain[-1]["cause"]
         return chain
@@ -63,17 +76,76 @@ class Timeline:
 
     def _wire(self, line: Line) -> None:
         group = self.groups.get(line.get("group", ""))
-        if group is None or line["type"] not in ("RequestSeen", "RequestRefused"):
+        if self._steps is not None:
+            self._steps.wire(group, line)
+        if group is None:
             return
         member = group.members.get(line.get("member", ""))
-        errors = line.get("errors", [])
-        if member is not None and not set(errors) - _ROUTINE_REFUSALS:
-            member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
-        if line["type"] == "RequestRefused" and set(errors) - _ROUTINE_REFUSALS:
-            self._note(group, line, [name] if (name := group.name(line.get("member"))) else [])
+        if line["type"] == "RequestAnswered":
+            if member is not None:
+                self._answered(group, member, line)
+        elif line["type"] in ("RequestSeen", "RequestRefused"):
+            errors = set(line.get("errors", [])) - _ROUTINE_REFUSALS
+            if member is not None and not errors:
+                member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
+                if line.get("api") == "heartbeat" and member.learned_ms is None:  # successful ones are not in the log
+                    member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
+            if line["type"] == "RequestRefused" and errors:
+                self._refused(group, member, line)
 
-    def _note(self, group: GroupView, line: Line, members: list[str] | None = None) -> None:
-        group.entries.append(Note(line["at_ms"], line["seq"], line["type"], group.generation, members or [], line))
+    def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
+        """Answers that come without an event of the group: to a member that joins or syncs while the group is Stable (JOIN-4, STA-8)."""
+        if group.state != "Stable":
+            return
+        if line["api"] == "join_group" and not member.cooperative:
+            self._ownership[group.group].joins(member, line["at_ms"] - line["waited_ms"])
+        elif line["api"] == "sync_group":
+            self._goes_on(group, member, line["at_ms"])
+
+    def _refused(self, group: GroupView, member: MemberView | None, line: Line) -> None:
+        name = group.name(line.get("member"))
+        departed = None if member is not None else group.departed.get(line.get("member", ""))
+        if departed is not None and line["api"] == "join_group" and departed.told:
+            departed = None
+        last = group.entries[-1] if group.entries else None
+        if isinstance(last, Note) and _same_refusal(last.line, line):
+            last.times, last.last_ms = last.times + 1, line["at_ms"]
+            return
+        note = self._note(group, line, [name] if name else [])
+        note.departed, note.held = departed, member.held if member is not None else {}
+        if departed is not None:
+            departed.told = True
+
+    def _callback(self, line: Line) -> None:
+        """A member's own word on what its application was told."""
+        group = self.groups.get(line.get("group", ""))
+        member = group.members.get(line.get("member", "")) if group is not None else None
+        if group is None or member is None or line["type"] not in ("PartitionsAssigned", "PartitionsRevoked", "PartitionsLost"):
+            return
+        partitions: dict[str, list[int]] = {}
+        for row in line["partitions"]:
+            partitions.setdefault(row["topic"], []).append(row["partition"])
+        ownership = self._ownership[group.group]
+        if line["type"] == "PartitionsAssigned":
+            generation = line.get("generation", group.generation)
+            ownership.told_assigned(member, by_topic(partitions.items()), generation, line["at_ms"], _unowned(group))
+        else:
+            ownership.told_given_up(member, by_topic(partitions.items()), line["at_ms"])
+        if self._steps is not None:
+            self._steps.callback(group, member.name, line)
+
+    def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
+        self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))
+        current = group.current
+        if current is not None and current.outcome == "stable":
+            share = current.share_by_id.get(member.member_id)
+            if share is not None and share.resumed_ms is None:
+                share.resumed_ms = at_ms
+
+    def _note(self, group: GroupView, line: Line, members: list[str] | None = None) -> Note:
+        note = Note(line["at_ms"], line["seq"], line["type"], group.generation, members or [], line, last_ms=line["at_ms"])
+        group.entries.append(note)
+        return note
 
     def _created(self, group: GroupView, line: Line) -> None:
         group.state, group.created_ms, group.assignor, group.given_up_as = "Empty", line["at_ms"], None, ""
@@ -82,7 +154,9 @@ class Timeline:
         group.name(line["member"])
 
     def _pending_removed(self, group: GroupView, line: Line) -> None:
-        self._note(group, line, [group.name(line["member"]) or ""])
+        name = group.name(line["member"]) or ""
+        group.pending_gone = (line["at_ms"], name, line["reason"])
+        self._note(group, line, [name])
 
     def _joined(self, group: GroupView, line: Line) -> None:
         member = group.member(line["member"])
@@ -97,8 +171,11 @@ class Timeline:
         before, after = member.subscription, None
         if group.protocol_type == "consumer" and line["protocols"]:
             after = decoded(Subscription.decode, line["protocols"][0]["metadata"])
+            subscriptions = [(row["name"], decoded(Subscription.decode, row["metadata"])) for row in line["protocols"]]
+            member.cooperative = is_cooperative(subscriptions)
         member.subscription = after
         member.seen_ms, member.seen_by = line["at_ms"], "join_group"
+        self._ownership[group.group].joins(member, line["at_ms"])
         if before is None or after is None:
             return {}
         return {
@@ -113,8 +190,13 @@ class Timeline:
         note = self._subscribes(group, member, line)
         topics = member.subscription.topics if member.subscription is not None else ()
         last = group.current
-        grown = [growth for topic, growth in self._growth.items() if topic in topics and last and growth["seq"] > last.seq]
-        note["grown"] = [(growth["topic"], growth["partitions"]) for growth in grown]
+        grown: dict[str, int] = {}
+        for growth in reversed(self._grown):
+            if last is None or growth["seq"] < last.seq:
+                break
+            if growth["topic"] in topics:
+                grown.setdefault(growth["topic"], growth["partitions"])
+        note["grown"] = list(reversed(grown.items()))
         note["leads"] = member.name == group.leader
         self._change(group, line, [member.name], note)
 
@@ -123,6 +205,7 @@ class Timeline:
         new = group.member(line["member"])
         new.client_id, new.client_host, new.assignment = old.client_id, old.client_host, old.assignment
         new.group_instance_id, new.subscription = line["group_instance_id"], old.subscription
+        self._depart(group, old, line, "replaced")
         del group.members[line["replaced"]]
         group.leader = group.name(line["leader"])
         self._subscribes(group, new, line)
@@ -135,7 +218,19 @@ class Timeline:
         member = group.members.pop(line["member"], None) or MemberView(line["member"], group.name(line["member"]) or "")
         note: dict[str, Any] = {"last_sign": last_sign(group, member, line), "led": group.leader == member.name}
         group.leader = group.name(line["leader"])
+        had = self._depart(group, member, line, line["reason"])
+        if had:
+            going = group.current is not None and group.state == "PreparingRebalance"
+            gone = Gone(member.name, had, note["last_sign"][0] if note["last_sign"] else None)
+            (group.current.gone if going and group.current is not None else group.gone).append(gone)
         self._change(group, line, [member.name], note)
+
+    def _depart(self, group: GroupView, member: MemberView, line: Line, reason: str) -> Partitions:
+        """A member id goes; returns what it had, or would have had again at the end of its rebalance."""
+        had = member.pause.partitions if member.pause is not None else member.held
+        group.departed[member.member_id] = Departed(member.name, line["at_ms"], reason, member.held, member.held_generation)
+        self._ownership[group.group].removed(member, line["at_ms"])
+        return had
 
     def _change(self, group: GroupView, line: Line, members: list[str], note: dict[str, Any] | None = None) -> None:
         """A change of membership: part of the rebalance that runs, else kept for the one that it may start."""
@@ -153,21 +248,22 @@ class Timeline:
     def _rebalance(self, group: GroupView, line: Line) -> None:
         before, group.waiting = group.waiting, []
         trigger = before[-1] if before and before[-1].seq == line["cause"] else self._other_trigger(group, line)
-        for change in before[-2::-1]:  # leaves of one batch, members that did not sync: one trigger
-            if change.kind != trigger.kind or change.line["cause"] != trigger.line["cause"]:
-                break
-            trigger.members[:0] = change.members
-            before.remove(change)
-        others = [change for change in before if change is not trigger]
+        if before and before[-1] is trigger:
+            before.pop()
+            together: list[Change] = []  # leaves of one batch, members that did not sync: one trigger
+            while before and before[-1].kind == trigger.kind and before[-1].line["cause"] == trigger.line["cause"]:
+                together.append(before.pop())
+            trigger.members[:0] = [name for change in reversed(together) for name in change.members]
+        others = before
         previous = group.current
         if previous is not None and previous.ended_ms is None:
             self._end(previous, line["at_ms"], "interrupted")
-        causes = self.chain(line["cause"])
-        group.entries.append(
-            Rebalance(
-                group.group, line["seq"], line["at_ms"], trigger, line["reason"], group.state, line["delay_ms"], causes, changes=others
-            )
-        )
+        group.current = Rebalance(
+            group.group, line["seq"], line["at_ms"], trigger, line["reason"], group.state, line["delay_ms"], self.chain(line["cause"]),
+            changes=others, gone=group.gone, steps=group.steps,
+        )  # fmt: skip
+        group.entries.append(group.current)
+        group.gone, group.steps = [], []
         group.state = "PreparingRebalance"
 
     def _other_trigger(self, group: GroupView, line: Line) -> Change:
@@ -189,36 +285,55 @@ class Timeline:
             current.generation, current.generation_ms, current.outcome = line["generation"], line["at_ms"], "syncing"
             current.leader, current.assignor = group.leader, group.assignor
             current.members = [group.member(member_id).name for member_id in line["members"]]
+            current.awaited = awaited(group, current, line["at_ms"])
+        for member in group.members.values():
+            member.synced, member.learned_ms = False, None
 
     def _synced(self, group: GroupView, line: Line) -> None:
         member = group.member(line["member"])
-        member.seen_ms, member.seen_by = line["at_ms"], "sync_group"
+        member.seen_ms, member.seen_by, member.synced = line["at_ms"], "sync_group", True
+        if not line["parked"] and group.state == "Stable":
+            self._goes_on(group, member, line["at_ms"])
 
     def _stored(self, group: GroupView, line: Line) -> None:
         current = group.current
-        shares = [self._share(group, row) for row in line["members"]]
+        shares = [self._share(group, row, line) for row in line["members"]]
         group.stored = frozenset(row["member_id"] for row in line["members"])
         if group.state == "Stable" or current is None:  # a static member was replaced without a rebalance
             return
         group.state = "Stable"
         group.rearmed = (line["at_ms"], "the answer to its SyncGroup")
         current.stored_ms, current.outcome, current.shares = line["at_ms"], "stable", shares
+        current.share_by_id = {share.member_id: share for share in shares}
+        wanted = {topic for member in group.members.values() if member.subscription for topic in member.subscription.topics}
+        self._ownership[group.group].keep_topics(wanted)
+        for member in group.members.values():
+            if member.synced:
+                self._goes_on(group, member, line["at_ms"])
 
-    def _share(self, group: GroupView, row: dict[str, Any]) -> Share:
+    def _share(self, group: GroupView, row: dict[str, Any], line: Line) -> Share:
         member = group.member(row["member_id"])
         before, now = member.assignment or {}, assignment(row["assignment"]) if group.protocol_type == "consumer" else None
         member.assignment = now
-        size = len(row["assignment"]) // 2
-        return Share(member.name, member.member_id, now, size, minus(now or {}, before), minus(before, now or {}))
+        share = Share(
+            member.name, member.member_id, now, len(row["assignment"]) // 2, minus(now or {}, before), minus(before, now or {}),
+            member.cooperative, both(member.held, now or {}), member.pause,
+        )  # fmt: skip
+        claim = claims(line["protocol_name"], row["subscription"]) if group.protocol_type == "consumer" else None
+        if claim is not None:
+            share.claimed, share.claimed_generation = claim
+        return share
 
     def _rejected(self, group: GroupView, line: Line) -> None:
         group.waiting.append(Change(line["seq"], line["at_ms"], line["type"], [group.leader or ""], line))
 
     def _emptied(self, group: GroupView, line: Line) -> None:
         group.state, group.leader, group.assignor, group.stored = "Empty", None, None, frozenset()
+        self._ownership[group.group].clear()
         current = group.current
         if current is not None:
             current.generation, current.generation_ms, current.outcome = line["generation"], line["at_ms"], "empty"
+            current.awaited = awaited(group, current, line["at_ms"])
 
     def _committed(self, group: GroupView, line: Line) -> None:
         group.commits += 1
@@ -232,6 +347,7 @@ class Timeline:
             self._end(current, line["at_ms"], "lost")
         if line["type"] == "GroupDeleted":
             group.members, group.leader = {}, None
+            self._ownership[group.group].clear()
         else:
             group.given_up_as = group.state
         group.state = "Dead"
@@ -239,27 +355,22 @@ class Timeline:
 
     def _loaded(self, group: GroupView, line: Line) -> None:
         group.state, group.given_up_as = line["state"], ""
+        for member_id, member in group.members.items():
+            if member_id not in group.stored:
+                self._depart(group, member, line, "not in the stored group")
         group.members = {member_id: view for member_id, view in group.members.items() if member_id in group.stored}
         group.rearmed = (line["at_ms"], "the loading of the group")
         self._note(group, line)
 
 
-def last_sign(group: GroupView, member: MemberView, line: Line) -> tuple[int, str] | None:
-    """When an expired member was last heard of, and by what: (instant, API or what renewed all sessions or "heartbeat").
-
-    Heartbeats that succeed are not logged: if nothing that was logged fits, it was one.
-    """
-    silence, _, unit = (line["detail"] or "").partition(" ")
-    if unit != "ms" or not silence.isdecimal() or line["reason"] == "left":
-        return None
-    at_ms = line["at_ms"] - int(silence)
-    for seen_ms, seen_by in ((member.seen_ms, member.seen_by), group.rearmed):
-        if seen_by and abs(seen_ms - at_ms) <= _TIMERS_ARE_LATE_MS:
-            return seen_ms, seen_by
-    return at_ms, "heartbeat"
+def _unowned(group: GroupView) -> Unowned:
+    """Where the time without an owner counts that ends now: in the last rebalance."""
+    return group.current.unowned if group.current is not None else Unowned()
 
 
-_TIMERS_ARE_LATE_MS = 5
+def _same_refusal(some: Line, other: Line) -> bool:
+    """Is it the same client, refused the same for the same reason?"""
+    return all(some.get(key) == other.get(key) for key in ("type", "member", "client", "api", "errors", "generation"))
 
 
 _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
@@ -282,4 +393,5 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,
+    **dict.fromkeys(KINDS, note_consumer_event),
 }

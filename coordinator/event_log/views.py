@@ -1,9 +1,16 @@
-"""What a timeline is made of: groups, members, rebalances and notes, as plain records. Folding them is `timeline`'s business."""
+"""What a timeline is made of: groups, members, rebalances and notes, as plain records.
+
+`timeline` fills them from the log, `ownership` fills what concerns stopping and consuming, `sentences` and `explain` put them into words.
+Instants and durations are whole milliseconds.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .consumer_story import ConsumerStory
 
 from ..wire.consumer_protocol import Subscription
 from .reader import Line
@@ -11,6 +18,19 @@ from .words import short_name
 
 Partitions = dict[str, tuple[int, ...]]
 """Partition numbers by topic."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """A time in which a member consumed nothing although it had partitions: an eager member's way through a rebalance."""
+
+    name: str
+    partitions: Partitions  # what it had when it stopped
+    from_ms: int
+    to_ms: int | None = None  # when it went on, or was removed; None: not yet
+    removed: bool = False  # it ended because the member was removed
+    known: bool = False  # told by the member itself; else inferred from its requests
+    learned_ms: int | None = None  # when its heartbeat was answered REBALANCE_IN_PROGRESS
 
 
 @dataclass(slots=True)
@@ -26,6 +46,26 @@ class MemberView:
     assignment: Partitions | None = None  # None: none yet, or bytes that are no assignment of a consumer
     seen_ms: int = 0
     seen_by: str = ""  # what it was last seen by
+    cooperative: bool = False  # its rebalance protocol; else eager
+    synced: bool = False  # its SyncGroup of the present generation has come
+    held: Partitions = field(default_factory=dict)  # what it consumes, as far as it knows itself
+    held_generation: int = -1  # the generation in which it was given that
+    pause: Pause | None = None  # while it stands still
+    learned_ms: int | None = None  # when its heartbeat was first answered REBALANCE_IN_PROGRESS in this rebalance
+    learned_by: int = -1  # the number of that line
+    tells: bool = False  # its own callbacks are in the log, so that nothing has to be inferred
+
+
+@dataclass(slots=True)
+class Departed:
+    """A member id that is no member any more, and what whoever bears it may still believe."""
+
+    name: str
+    at_ms: int
+    reason: str  # of its removal; "replaced" if a newer instance fenced it
+    held: Partitions
+    generation: int  # in which it was given what it held
+    told: bool = False  # a note has said so
 
 
 @dataclass(slots=True)
@@ -50,6 +90,52 @@ class Share:
     bytes: int
     added: Partitions
     revoked: Partitions
+    cooperative: bool = False
+    kept: Partitions = field(default_factory=dict)  # what it went on consuming all through the rebalance: cooperative members only
+    pause: Pause | None = None  # how long it stood still on the way here
+    resumed_ms: int | None = None  # when its SyncGroup was answered
+    claimed: Partitions | None = None  # what its JoinGroup claimed for a sticky assignor; None: the assignor does not look
+    claimed_generation: int = -1
+
+
+@dataclass(slots=True)
+class Gone:
+    """A removed member that had partitions."""
+
+    name: str
+    had: Partitions
+    silent_since_ms: int | None = None  # its last sign of life, if it expired
+
+
+@dataclass(slots=True)
+class Unowned:
+    """What nobody owned for a time, although somebody had owned it before."""
+
+    partition_ms: int = 0  # the sum over partitions
+    longest_ms: int = 0
+    partitions: dict[str, set[int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Awaited:
+    """What ended a join phase: the last thing that it waited for."""
+
+    kind: str  # an event's type: MemberRejoined, MemberRemoved, PendingMemberRemoved, ...
+    members: list[str]
+    reason: str = ""  # of a removal
+    before_ms: int | None = None  # when the last but one had come, if others rejoined too
+
+
+@dataclass(slots=True)
+class Step:
+    """One request or answer on the way to a generation, as `explain --detail` lists them."""
+
+    at_ms: int
+    name: str | None  # the member's short name
+    line: Line
+    seen: Line | None = None  # the request that an answer belongs to
+    times: int = 1  # how often the same was answered
+    note: str = ""
 
 
 @dataclass(slots=True)
@@ -74,6 +160,11 @@ class Rebalance:
     assignor: str | None = None
     members: list[str] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)  # removed members that had partitions
+    unowned: Unowned = field(default_factory=Unowned)
+    awaited: Awaited | None = None
+    share_by_id: dict[str, Share] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)  # with details only
 
 
 @dataclass(slots=True)
@@ -86,6 +177,11 @@ class Note:
     generation: int
     members: list[str]
     line: Line
+    departed: Departed | None = None  # a refusal of somebody who was a member once
+    held: Partitions = field(default_factory=dict)  # a refusal of a member with another generation: what it consumes
+    times: int = 1  # how often the same happened in a row
+    last_ms: int = 0
+    sentence: str = ""  # of an event of a consumer group: the note in words
 
 
 @dataclass(slots=True)
@@ -95,6 +191,7 @@ class GroupView:
     group: str
     created_ms: int
     state: str = "Empty"
+    consumers: ConsumerStory | None = None  # what is known of it as a consumer group (KIP-848)
     given_up_as: str = ""  # its state when a coordinator gave it up, while it is Dead for that reason
     generation: int = 0
     leader: str | None = None
@@ -102,28 +199,30 @@ class GroupView:
     protocol_type: str | None = None
     members: dict[str, MemberView] = field(default_factory=dict)
     entries: list[Rebalance | Note] = field(default_factory=list)
+    current: Rebalance | None = None  # the last rebalance
     names: dict[str, str] = field(default_factory=dict)
+    names_taken: set[str] = field(default_factory=set)
+    departed: dict[str, Departed] = field(default_factory=dict)
+    gone: list[Gone] = field(default_factory=list)  # since the last rebalance began
+    pending_gone: tuple[int, str, str] | None = None  # the last pending id that was taken back: when, its name, why
     stored: frozenset[str] = frozenset()  # the members that a coordinator which loads the group will find
     commits: int = 0
     rearmed: tuple[int, str] = (0, "")  # when all sessions began anew, and at what
     waiting: list[Change] = field(default_factory=list)  # changes that no rebalance has taken up yet
+    steps: list[Step] = field(default_factory=list)  # with details only: those that no rebalance has taken up yet
 
     @property
     def rebalances(self) -> list[Rebalance]:
         """The rebalances, in order."""
         return [entry for entry in self.entries if isinstance(entry, Rebalance)]
 
-    @property
-    def current(self) -> Rebalance | None:
-        """The last rebalance."""
-        return next((entry for entry in reversed(self.entries) if isinstance(entry, Rebalance)), None)
-
     def name(self, member_id: str | None) -> str | None:
         """A member's short name, unlike all others of the group."""
         if member_id is None:
             return None
         if member_id not in self.names:
-            self.names[member_id] = short_name(member_id, self.names.values())
+            name = self.names[member_id] = short_name(member_id, self.names_taken)
+            self.names_taken.add(name)
         return self.names[member_id]
 
     def member(self, member_id: str) -> MemberView:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+
+from ..printable import printable as printable
 
 _UUID_CHARS = 36
 _SHORTEST = 4
@@ -54,11 +56,6 @@ def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
     return "; ".join(f"{printable(topic)} {ranges(numbers)}" for topic, numbers in by_topic.items() if numbers) or "nothing"
 
 
-def printable(text: str) -> str:
-    """A stranger's text without what would move a terminal's cursor."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
-
-
 def split_member_id(member_id: str) -> tuple[str, str]:
     """The name in front (client id or group instance id) and the uuid of a member id minted by the coordinator (MID-1)."""
     front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
@@ -67,10 +64,10 @@ def split_member_id(member_id: str) -> tuple[str, str]:
     return member_id, ""
 
 
-def short_name(member_id: str, taken: Iterable[str]) -> str:
+def short_name(member_id: str, taken: Container[str]) -> str:
     """The name in front and the first letters of the uuid, as many as it takes to be unlike the names that are taken."""
     front, uuid = split_member_id(member_id)
-    front, taken = printable(front) or "member", set(taken)
+    front = printable(front) or "member"
     if not uuid:
         return front if front not in taken else member_id
     for size in range(_SHORTEST, _UUID_CHARS):

@@ -2,21 +2,30 @@
 
 Same calls, same bytes: nothing here reads a clock or a random number, and keys come in a fixed order. The driver calls
 `flush` before replies leave, so a log never knows less than a client does.
+
+When the file cannot be written (no space is left, say), `writable` turns False and one message tells so. Lines that were
+accepted before wait in memory, in order and to the byte; every later `flush` tries again. Whoever changes anything that is
+logged asks `writable` first and refuses or puts it off; lines of stream `wire` are left out meanwhile and counted, and a
+`LogGap` tells how many once the file takes lines again. So nothing is written twice and no change is missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from errno import EAGAIN
+from io import SEEK_END, RawIOBase
 from json import JSONEncoder
-from os import PathLike
+from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
-from coordinator import __version__
+from coordinator.version import __version__
 
 from ..groups.events import Event
+from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
-from .codec import shapes, transaction_shapes
-from .envelope import FORMAT_VERSION, HEADER_STREAM, HEADER_TYPE, PLACES
+from .codec import Shape, coordinator_shapes, shapes, transaction_shapes
+from .envelope import FORMAT_VERSION, GAP_TYPE, HEADER_STREAM, HEADER_TYPE, PLACES
+from .log_file import LogMode, open_log
 from .reader import read_lines
 
 _ENOUGH_LINES: Final = 1024
@@ -36,19 +45,38 @@ class EventLog:
     """One run's log, in a file (`EventLog.open`) or in memory (`EventLog()`).
 
     `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock of the driver's zero, `config` what
-    is in force. `now_ms` is the instant of lines that are appended without one; whoever tells the time keeps it up to date.
+    is in force.
     """
 
     def __init__(
-        self, file: BinaryIO | None = None, *, run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
-        config: Mapping[str, object] | None = None,
+        self, file: BinaryIO | RawIOBase | None = None, *, run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
+        config: Mapping[str, object] | None = None, name: str = "event log", most_lines: int | None = None,
     ) -> None:  # fmt: skip
+        """`file`: unbuffered, so that what a failed write has written is known. Raises OSError if it does not take the header.
+
+        `most_lines`: a log in memory keeps its header and about so many of its latest lines (None: all).
+        """
+        self.dropped = 0
+        """How many lines a log in memory has let go."""
+        self._most_lines = most_lines
+        self.data = False
+        """Whether lines of stream `data` are written; whoever owns the log turns it on."""
+        self.heard: Callable[[dict[str, Any]], None] | None = None
+        """Told every line after it has its number; it must not write lines itself."""
         self.run = run if run is not None else f"{seed or 0:x}"
         self.seq = 0
-        self.now_ms = 0
+        self.name = name
         self.lines: list[str] = []
         """In memory: every line so far. With a file: those that wait for `flush`."""
+        self.writable = True
+        """Whether lines reach the file. While they do not, nothing that is logged may change."""
+        self.tell: Callable[[str], None] = lambda message: None
+        """Told, in a sentence, when the file stops and when it begins again to take lines; the driver gives it."""
+        self.followers: list[Callable[[str], None]] = []
+        """Each is called with every line, as it stands in the log, when it is written."""
         self._file = file
+        self._unwritten = b""  # accepted, on its way to a file that does not take it; may begin in the midst of a line
+        self._left_out: list[int] = []  # how many wire lines are left out while it does not; the first and last one's instant
         self._shapes = shapes()
         self.lines.append(
             _encode(
@@ -59,25 +87,39 @@ class EventLog:
                 }
             )
         )  # fmt: skip
-        self.flush()
+        failure = self._hand_over()
+        if failure is not None:
+            raise failure
 
     @classmethod
     def open(
-        cls, path: str | PathLike[str], *, run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
+        cls, path: str | PathLike[str], *, mode: LogMode = "new", run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
         config: Mapping[str, object] | None = None,
     ) -> EventLog:  # fmt: skip
-        """Begin a log in a file; one that is there is replaced. Raises OSError."""
-        return cls(open(path, "wb"), run=run, seed=seed, epoch_ms=epoch_ms, config=config)
+        """Begin a run's log in a file. `mode`: `new` refuses a file that exists, `append` adds a run to it, `replace` empties it.
 
-    def append(self, stream: str, kind: str, /, *, at_ms: int | None = None, cause: int | None = None, **fields: Any) -> int:
-        """Write one line and return its number. `cause`: the number of what made it happen; None for what came from outside.
+        Raises LogExistsError, LogError for a file that is no log and cannot be appended to, and OSError.
+        """
+        file, taken = open_log(path, mode)
+        size = file.seek(0, SEEK_END) if file.seekable() else 0
+        try:
+            return cls(file, run=_free_name(run if run is not None else f"{seed or 0:x}", taken), seed=seed, epoch_ms=epoch_ms,
+                       config=config, name=fspath(path))  # fmt: skip
+        except OSError:
+            if file.seekable():
+                file.truncate(size)
+            file.close()
+            raise
+
+    def append(self, stream: str, kind: str, /, *, at_ms: int, cause: int | None = None, **fields: Any) -> int:
+        """Write one line and return its number. `at_ms`: when it happened, since the driver's zero. `cause`: the number of what
+        made it happen; None for what came from outside.
 
         Of `fields`, those that are places (`group`, `generation`, `member`, `broker`, `topic`, `partition`) move to the front and
         are left out when None; the others follow as they are given. Bytes become hex.
         """
         self.seq += 1
         assert cause is None or cause < self.seq, f"{kind}: its cause {cause} has not happened yet"
-        at_ms = self.now_ms if at_ms is None else at_ms
         line = {"seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": stream, "type": kind, "cause": cause}
         for place in PLACES:
             value = fields.pop(place, None)
@@ -88,50 +130,138 @@ class EventLog:
         self._write(line)
         return self.seq
 
-    def group_event(self, group: str, generation: int, event: Event, at_ms: int, cause: int | None) -> int:
-        """Write one event of a group, `generation` being the group's after it; returns its number."""
+    def group_event(
+        self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None, broker: int | None = None,
+    ) -> int:
+        """Write one event of a group, `generation` being the group's after it (None: a consumer group); returns its number.
+
+        `broker`: which of several brokers coordinates the group.
+        """
         self.seq += 1
         shape = self._shapes[type(event)]
         line = {
             "seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": "group", "type": shape.name, "cause": cause, "group": group,
-            "generation": generation, "member": None, "durable": shape.durable,
+            "generation": generation, "member": None, "broker": broker, "durable": shape.durable,
         }  # fmt: skip
         for (_, key, write, _, _), value in zip(shape.fields, event, strict=True):
             line[key] = value if write is None or value is None else write(value)
         if not line["member"]:
             del line["member"]
+        if line["generation"] is None:
+            del line["generation"]
+        if broker is None:
+            del line["broker"]
         self._write(line)
         return self.seq
 
-    def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None) -> int:
-        """Write one event of a transactional id; returns its number."""
+    def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
+        """Write one event of a transactional id, of several brokers' by `broker`; returns its number."""
+        return self._plain_event("transaction", transaction_shapes()[type(event)], event, at_ms, cause, broker)
+
+    def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
+        """Write one event of the group coordinator itself, of several that of `broker`; returns its number."""
+        return self._plain_event("coordinator", coordinator_shapes()[type(event)], event, at_ms, cause, broker)
+
+    def _plain_event(
+        self, stream: str, shape: Shape, event: Iterable[Any], at_ms: int, cause: int | None, broker: int | None = None,
+    ) -> int:
         self.seq += 1
-        shape = transaction_shapes()[type(event)]
-        line = {"seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": "transaction", "type": shape.name, "cause": cause}
+        line: dict[str, Any] = {
+            "seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": stream, "type": shape.name, "cause": cause,
+        }  # fmt: skip
+        if broker is not None:
+            line["broker"] = broker
         for (_, key, write, _, _), value in zip(shape.fields, event, strict=True):
             line[key] = value if write is None else write(value)
         self._write(line)
         return self.seq
 
     def _write(self, line: dict[str, Any]) -> None:
-        self.lines.append(_encode(line))
+        if self.heard is not None:
+            self.heard(line)
+        text = _encode(line)
+        self.lines.append(text)
+        for follow in self.followers:
+            follow(text)
         if self._file is not None and len(self.lines) >= _ENOUGH_LINES:
             self.flush()
 
+    def leave_out(self, at_ms: int) -> None:
+        """Count a line of stream `wire` that is not written because the file takes none now."""
+        self._left_out = [self._left_out[0] + 1, self._left_out[1], at_ms] if self._left_out else [1, at_ms, at_ms]
+
     def flush(self) -> None:
-        """Hand what waits to the operating system. Cheap when nothing waits. Raises OSError."""
-        if self._file is not None and self.lines:
-            self._file.write(("\n".join(self.lines) + "\n").encode("ascii"))
-            self._file.flush()
+        """Hand what waits to the operating system. Cheap when nothing waits. What cannot be written waits for the next time."""
+        if self._file is None:
+            if self._most_lines is not None and len(self.lines) > 2 * self._most_lines:
+                gone = len(self.lines) - self._most_lines
+                del self.lines[1 : gone + 1]
+                self.dropped += gone
+            return
+        if not (self.lines or self._unwritten):
+            return
+        failure = self._hand_over()
+        if failure is None:
+            if not self.writable:
+                self._resume()
+        elif self.writable:
+            self.writable = False
+            self.tell(
+                f"the event log {self.name} cannot be written ({failure.strerror or failure}): whatever would change groups, transactions, "
+                "topics or configurations is refused or put off until it can"
+            )
+
+    def _hand_over(self) -> OSError | None:
+        """Write what waits, as much of it as the file takes; why it does not take the rest, if so."""
+        if self._file is None:
+            return None
+        if self.lines:
+            self._unwritten += ("\n".join(self.lines) + "\n").encode("ascii")
             self.lines.clear()
+        at = 0
+        try:
+            while at < len(self._unwritten):
+                written = self._file.write(self._unwritten[at:] if at else self._unwritten)
+                if not written:
+                    raise BlockingIOError(EAGAIN, "it takes no bytes now")
+                at += written
+        except OSError as failure:
+            return failure
+        finally:
+            self._unwritten = self._unwritten[at:]
+        return None
+
+    def _resume(self) -> None:
+        """The file takes lines again: say what is missing between them."""
+        self.writable = True
+        missing = ""
+        if self._left_out:
+            count, first_ms, last_ms = self._left_out
+            self._left_out = []
+            self.append("wire", GAP_TYPE, at_ms=last_ms, left_out=count, since_ms=first_ms)
+            missing = f"; {count} line{'s' if count > 1 else ''} about requests meanwhile {'are' if count > 1 else 'is'} left out"
+        self.tell(f"the event log {self.name} can be written again, and nothing that changed is missing{missing}")
+        self.flush()
 
     def close(self) -> None:
         """Flush and end. A log in memory stays readable."""
-        if self._file is not None:
-            self.flush()
-            self._file.close()
-            self._file = None
+        if self._file is None:
+            return
+        self.flush()
+        lost = self._unwritten.count(b"\n")
+        if lost:
+            self.tell(f"the event log {self.name} ends {lost} line{'s' if lost > 1 else ''} too early: they could not be written")
+        self._file.close()
+        self._file = None
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What a log in memory holds, as `read` gives it."""
         return read_lines((line + "\n" for line in self.lines), "log in memory")
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    """A run's name that no other run of the file has: its own, or with a number after it."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free

@@ -1,10 +1,11 @@
-"""What the heart lets one configure, in Kafka's own units (CFG-1). Plain values; who reads files or flags is elsewhere."""
+"""What can be configured of groups, in Kafka's own units (CFG-1). Plain values; who reads files or flags is elsewhere."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..errors import ErrorCode
+from .consumer.environment import Environment
 
 
 @dataclass(slots=True)
@@ -20,6 +21,8 @@ class GroupConfig:
     offsets_retention_ms: int = 10_080 * 60_000
     offsets_retention_check_interval_ms: int = 600_000
     offsets_topic_partitions: int = 50
+    consumer: Environment | None = None
+    """What consumer groups need from outside (KIP-848); None: they are not served."""
     max_record_bytes: int = 1_048_588
     """Largest record batch that __consumer_offsets takes: an assignment above it cannot be stored (ERR-2)."""
     append_error: ErrorCode = ErrorCode.NONE

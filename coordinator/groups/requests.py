@@ -1,4 +1,7 @@
-"""What goes into the heart and what comes out: requests, decisions and the marks that say what has to follow."""
+"""What goes into deciding and what comes out of it: requests, decisions, and what has to be settled after a decision.
+
+Values only. Every `decide` function has the signature (group or membership, request, context, now, config) -> Decision.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ from typing import NamedTuple
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response as ResponseMessage
 from .events import Event
-from .model import Group
 
 
 class RequestContext(NamedTuple):
@@ -51,18 +53,18 @@ class Then(Enum):
 
 
 class Decision(NamedTuple):
-    """What the heart proposes for one request.
+    """What is decided for one request.
 
     `events` are folded first, then `then` is settled, then the reply goes out; `answer` makes the reply where it shows the
-    group as it is after that. `parks`: the request waits for an event, on behalf of that member. `alive`: this member's
-    session is renewed.
+    group as it is after that. `parks`: the request waits for an event, on behalf of that member. `alive`: the session of the
+    request's member is renewed, even where the request is refused.
     """
 
     events: tuple[Event, ...] = ()
     reply: ResponseMessage | None = None
-    answer: Callable[[Group], ResponseMessage] | None = None
+    answer: Callable[[], ResponseMessage] | None = None
     parks: tuple[str, Parked] | None = None
-    alive: str | None = None
+    alive: bool = False
     then: Then = Then.NOTHING
     reason: str = ""  # of the rebalance, if one starts
 

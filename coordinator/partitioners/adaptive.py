@@ -2,7 +2,7 @@
 
 Owns: how long a topic sticks to a partition, and the odds of the next one (PART-6). Rules: a switch needs batch.size bytes
 and leave to switch, or twice batch.size; odds fall as a partition's queue grows.
-Refuses to know why a partition is slow or unavailable: the accumulator says so by leaving it out of the queue sizes.
+Does not depend on why a partition is slow or unavailable: the accumulator says so by leaving it out of the queue sizes.
 """
 
 from __future__ import annotations

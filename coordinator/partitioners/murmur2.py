@@ -1,7 +1,7 @@
 """murmur2 as the Java producer computes it, and the partition of a keyed record.
 
 Owns: the hash (PART-1) and its mapping to a partition (PART-2). Rule: the result is a signed 32-bit int, as in Java.
-Refuses to know which partitions are available: a key always goes to the same one of all partitions.
+Does not depend on which partitions are available: a key always goes to the same one of all partitions.
 """
 
 from __future__ import annotations

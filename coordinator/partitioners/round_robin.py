@@ -1,7 +1,7 @@
 """Partitioners that count: the default before 2.4 for records without a key, and RoundRobinPartitioner.
 
 Owns: one counter a topic (PART-3, PART-4). Rule: a counter is a Java int, so it wraps, and its sign bit is cleared when used.
-Refuses to know about batches: a partitioner that counts skips a partition whenever the producer asks twice for one record
+Does not depend on batches: a partitioner that counts skips a partition whenever the producer asks twice for one record
 (KIP-480's producers do so at each new batch), and so does this one.
 """
 

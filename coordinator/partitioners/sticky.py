@@ -2,7 +2,7 @@
 
 Owns: the current partition of each topic (PART-5). Rule: it changes only when the producer announces a new batch for just
 that partition; late announcements for an older one change nothing.
-Refuses to know how full a batch is.
+Does not depend on how full a batch is.
 """
 
 from __future__ import annotations

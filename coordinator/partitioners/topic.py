@@ -1,7 +1,7 @@
 """What a partitioner sees of a topic, what it is asked, and the case that needs no partitioner.
 
 Owns: TopicView, the Partitioner protocol, the meaning of Random, explicit partitions.
-Refuses to know any particular partitioner.
+Does not depend on any particular partitioner.
 """
 
 from __future__ import annotations

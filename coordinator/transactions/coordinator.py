@@ -3,7 +3,8 @@
 It folds what `decide` proposes and keeps deadlines as data: `next_deadline` is a minimum, `tick` lets happen what is due.
 Kafka looks for overdue transactions and unused ids at fixed intervals; here the deadline of each is the first such look after
 its time is over, so an idle coordinator has nothing to wake up for. Ending a transaction takes two steps: `Ending` says what
-is to be written where (markers, offsets of groups); whoever wrote it says so with `complete`. Refuses to know logs, groups, clocks.
+is to be written where (markers, offsets of groups); whoever wrote it says so with `complete`.
+Does not depend on logs, groups or clocks.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .config import TransactionConfig
 from .decide import Decision, Partition, Producer
 from .evolve import evolve
 from .model import NO_PRODUCER_ID, Transaction
-from .states import EXPIRING, TransactionState
+from .states import ENDING, EXPIRING, TransactionState
 
 _ABORT, _EXPIRE = range(2)
 
@@ -35,8 +36,8 @@ class Ending(NamedTuple):
     cause: int | None
 
 
-class Answer(NamedTuple):
-    """What a producer is told, and the transaction to be ended before that."""
+class TransactionResult(NamedTuple):
+    """What a producer is told, and the transaction to be ended after that."""
 
     error: ErrorCode = ErrorCode.NONE
     producer: Producer = Producer(NO_PRODUCER_ID, -1)
@@ -46,12 +47,17 @@ class Answer(NamedTuple):
 class EventSink(Protocol):
     """Where events are written down before their replies go out."""
 
-    def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int:
-        """Append one event; returns its number in the log."""
+    @property
+    def writable(self) -> bool:
+        """Whether events can be written down now. Where they cannot, nothing may change."""
+        ...
+
+    def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
+        """Append one event; returns its number in the log, if there is one."""
         ...
 
 
-class LoggedEvent(NamedTuple):
+class LoggedTransactionEvent(NamedTuple):
     """An event of a transactional id as a log holds it."""
 
     at_ms: int
@@ -64,32 +70,35 @@ class TransactionCoordinator:
     def __init__(self, config: TransactionConfig, fresh: Callable[[], int], log: EventSink | None = None) -> None:
         self.config = config
         self.transactions: dict[str, Transaction] = {}
+        self.append_error: Callable[[str], ErrorCode] = _no_error
+        """Why nothing can be written of a transactional id now, as its producer is told."""
         self._fresh = fresh
         self._log = log
         self._deadlines: Deadlines[tuple[int, str]] = Deadlines()
-        self._prepared: dict[str, ev.TransactionPrepared] = {}
         self._last: dict[str, int] = {}
 
     # -- requests
 
-    def init_producer(self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int, cause: int | None) -> Answer:
+    def init_producer(
+        self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int, cause: int | None
+    ) -> TransactionResult:
         """InitProducerId: 42, 50, 90, 51, or an id and an epoch. Kafka takes timeouts from 1 ms to transaction.max.timeout.ms."""
         if not transactional_id:
-            return Answer(ErrorCode.INVALID_REQUEST)
+            return TransactionResult(ErrorCode.INVALID_REQUEST)
         if not 0 < timeout_ms <= self.config.max_timeout_ms:
-            return Answer(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+            return TransactionResult(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
         known = self.transactions.get(transactional_id)
-        decision = decide.decide_init(known, transactional_id, timeout_ms, expected, self._fresh)
+        decision = self._if_writable(decide.decide_init(known, transactional_id, timeout_ms, expected, self._fresh))
         ending = self._carry_out(decision, now, cause)
         if decision.error:
-            return Answer(decision.error, ending=ending)
-        return Answer(producer=self._producer(transactional_id))
+            return TransactionResult(decision.error, ending=ending)
+        return TransactionResult(producer=self._producer(transactional_id))
 
     def add(self, transactional_id: str, producer: Producer, partitions: Collection[Partition], now: int, cause: int | None) -> ErrorCode:
         """AddPartitionsToTxn, AddOffsetsToTxn, and what Produce and TxnOffsetCommit add by themselves: 42, 49, 90, 51 or NONE."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        decision = decide.decide_add(self.transactions.get(transactional_id), producer, partitions, now)
+        decision = self._if_writable(decide.decide_add(self.transactions.get(transactional_id), producer, partitions, now))
         self._carry_out(decision, now, cause)
         return decision.error
 
@@ -103,31 +112,69 @@ class TransactionCoordinator:
             return error
         return ErrorCode.NONE if partition in known.partitions else ErrorCode.TRANSACTION_ABORTABLE
 
-    def end(self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, now: int, cause: int | None) -> Answer:
+    def end(
+        self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, now: int, cause: int | None
+    ) -> TransactionResult:
         """EndTxn; `epoch_rises` from version 5 on (KIP-890): then the answer holds what the producer goes on with."""
         if not transactional_id:
-            return Answer(ErrorCode.INVALID_REQUEST)
+            return TransactionResult(ErrorCode.INVALID_REQUEST)
         known = self.transactions.get(transactional_id)
         if epoch_rises:
             decision = decide.decide_end_v2(known, producer, commit, now, self._fresh)
         else:
             decision = decide.decide_end(known, producer, commit, now)
+        decision = self._if_writable(decision)
         ending = self._carry_out(decision, now, cause)
         if decision.error:
-            return Answer(decision.error)
-        prepared = self._prepared.get(transactional_id)
-        if prepared is not None and prepared.next_producer_id != NO_PRODUCER_ID:
-            return Answer(producer=Producer(prepared.next_producer_id, 0), ending=ending)
-        return Answer(producer=self._producer(transactional_id), ending=ending)
+            return TransactionResult(decision.error)
+        next_producer_id = self.transactions[transactional_id].next_producer_id
+        if next_producer_id != NO_PRODUCER_ID:
+            return TransactionResult(producer=Producer(next_producer_id, 0), ending=ending)
+        return TransactionResult(producer=self._producer(transactional_id), ending=ending)
 
     def complete(self, ending: Ending, now: int) -> None:
         """Everything that `ending` asked for is written."""
-        prepared = self._prepared.pop(ending.transactional_id)
-        self._fold(decide.decide_completion(self.transactions[ending.transactional_id], prepared), now, ending.cause)
+        self._fold(decide.decide_completion(self.transactions[ending.transactional_id]), now, ending.cause)
+
+    def unfinished(self) -> list[Ending]:
+        """The transactions that are being ended. After a replay, whoever writes markers begins with these."""
+        return [self._ending(one, None) for one in self.transactions.values() if one.state in ENDING]
+
+    def _ending(self, one: Transaction, cause: int | None) -> Ending:
+        committed = one.state is TransactionState.PREPARE_COMMIT
+        return Ending(one.transactional_id, one.producer_id, one.producer_epoch, committed, tuple(one.partitions), cause)
 
     def _producer(self, transactional_id: str) -> Producer:
         transaction = self.transactions[transactional_id]
         return Producer(transaction.producer_id, transaction.producer_epoch)
+
+    # -- several coordinators
+
+    def load(self, events: Iterable[tuple[int, ev.Event]]) -> list[Ending]:
+        """Take transactional ids over, as these events (instant, event) left them; those among them that are being ended."""
+        names: dict[str, None] = {}
+        for at_ms, event in events:
+            self._apply(event, at_ms)
+            names[event.transactional_id] = None
+        loaded = [self.transactions[name] for name in names if name in self.transactions]
+        for transaction in loaded:
+            self._arm(transaction)
+        return [self._ending(one, None) for one in loaded if one.state in ENDING]
+
+    def unload(self, transactional_ids: Collection[str]) -> None:
+        """Another coordinator serves these ids."""
+        for name in transactional_ids:
+            del self.transactions[name]
+            self._last.pop(name, None)
+            self._deadlines.cancel((_ABORT, name))
+            self._deadlines.cancel((_EXPIRE, name))
+
+    def delete_all(self, now: int, cause: int | None) -> None:
+        """The topic that keeps the transactional ids was deleted: they are forgotten, open transactions and all."""
+        for name in list(self.transactions):
+            self._fold(ev.TransactionalIdDeleted(name), now, cause)
+            self._deadlines.cancel((_ABORT, name))
+            self._deadlines.cancel((_EXPIRE, name))
 
     # -- time
 
@@ -139,6 +186,10 @@ class TransactionCoordinator:
         """Let happen what is due: unused ids are forgotten, and each overdue transaction is given to be ended."""
         for kind, transactional_id in self._deadlines.due(now):
             transaction = self.transactions[transactional_id]
+            if self.append_error(transactional_id):
+                interval_ms = self.config.abort_interval_ms if kind == _ABORT else self.config.expiration_interval_ms
+                self._deadlines.arm((kind, transactional_id), _first_look(now + 1, interval_ms))
+                continue
             if kind == _EXPIRE:
                 self._fold(ev.TransactionalIdExpired(transactional_id), now, self._last.get(transactional_id))
                 continue
@@ -164,6 +215,20 @@ class TransactionCoordinator:
 
     # -- folding
 
+    def _if_writable(self, decision: Decision) -> Decision:
+        """Nothing changes that is not logged: what needs an event is refused as Kafka tells a failed write (ERR-1, ERR-2)."""
+        if decision.event is None:
+            return decision
+        if not self.writable:
+            return Decision(error=ErrorCode.NOT_COORDINATOR)
+        error = self.append_error(decision.event.transactional_id)
+        return Decision(error=error) if error else decision
+
+    @property
+    def writable(self) -> bool:
+        """Whether events can be written down now."""
+        return self._log is None or self._log.writable
+
     def _carry_out(self, decision: Decision, now: int, cause: int | None) -> Ending | None:
         event = decision.event
         if event is None:
@@ -171,9 +236,7 @@ class TransactionCoordinator:
         seq = self._fold(event, now, cause)
         if not isinstance(event, ev.TransactionPrepared):
             return None
-        self._prepared[event.transactional_id] = event
-        partitions = tuple(self.transactions[event.transactional_id].partitions)
-        return Ending(event.transactional_id, event.producer_id, event.producer_epoch, event.committed, partitions, seq)
+        return self._ending(self.transactions[event.transactional_id], seq)
 
     def _fold(self, event: ev.Event, now: int, cause: int | None) -> int | None:
         name = event.transactional_id
@@ -183,9 +246,10 @@ class TransactionCoordinator:
         if self._log is None:
             return None
         seq = self._log.transaction_event(event, now, cause)
-        self._last[name] = seq
-        if name not in self.transactions:
-            del self._last[name]
+        if seq is not None and name in self.transactions:
+            self._last[name] = seq
+        else:
+            self._last.pop(name, None)
         return seq
 
     def _apply(self, event: ev.Event, at: int) -> None:
@@ -194,14 +258,14 @@ class TransactionCoordinator:
         if transaction is None:
             transaction = self.transactions[name] = Transaction(name)
         evolve(transaction, event, at)
-        if isinstance(event, ev.TransactionalIdExpired):
+        if isinstance(event, ev.FORGETTING):
             del self.transactions[name]
 
     @classmethod
     def replay(
-        cls, config: TransactionConfig, fresh: Callable[[], int], events: Iterable[LoggedEvent], log: EventSink | None = None,
+        cls, config: TransactionConfig, fresh: Callable[[], int], events: Iterable[LoggedTransactionEvent], log: EventSink | None = None,
     ) -> TransactionCoordinator:
-        """The coordinator that these events lead to, a log ending where no transaction was in the middle of its end."""
+        """The coordinator that these events lead to. Transactions in the middle of their end are `unfinished`."""
         coordinator = cls(config, fresh)
         for at_ms, event in events:
             coordinator._apply(event, at_ms)
@@ -209,6 +273,10 @@ class TransactionCoordinator:
             coordinator._arm(transaction)
         coordinator._log = log
         return coordinator
+
+
+def _no_error(transactional_id: str) -> ErrorCode:
+    return ErrorCode.NONE
 
 
 def _first_look(instant: int, interval_ms: int) -> int:

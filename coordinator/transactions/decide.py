@@ -125,10 +125,11 @@ def decide_end_v2(transaction: Transaction | None, producer: Producer, commit: b
     """
     if transaction is None:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    overflown = transaction.previous_producer_id == producer.producer_id and producer.epoch == LAST_EPOCH and not transaction.producer_epoch
-    if transaction.producer_id != producer.producer_id and not overflown:
+    was_exhausted = transaction.previous_producer_id == producer.producer_id and producer.epoch == LAST_EPOCH
+    took_next_id = was_exhausted and not transaction.producer_epoch
+    if transaction.producer_id != producer.producer_id and not took_next_id:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    again = overflown or transaction.producer_epoch == producer.epoch + 1
+    again = took_next_id or transaction.producer_epoch == producer.epoch + 1
     state, current = transaction.state, transaction.producer_epoch == producer.epoch
     if producer.epoch > LAST_EPOCH or not (current or (again and state in COMPLETED)):
         return Decision(error=ErrorCode.PRODUCER_FENCED)
@@ -151,9 +152,10 @@ def _ended(
         transaction.transactional_id, commit, reason, transaction.producer_id, epoch, last_epoch, next_producer_id, started_ms)
 
 
-def decide_completion(transaction: Transaction, prepared: ev.TransactionPrepared) -> ev.TransactionCompleted:
+def decide_completion(transaction: Transaction) -> ev.TransactionCompleted:
     """The markers are written: what its producer goes on with."""
-    producer_id, epoch, previous = transaction.producer_id, prepared.producer_epoch, transaction.previous_producer_id
-    if prepared.next_producer_id != NO_PRODUCER_ID:
-        producer_id, epoch, previous = prepared.next_producer_id, 0, producer_id
-    return ev.TransactionCompleted(transaction.transactional_id, prepared.committed, producer_id, epoch, previous)
+    producer_id, epoch, previous = transaction.producer_id, transaction.producer_epoch, transaction.previous_producer_id
+    if transaction.next_producer_id != NO_PRODUCER_ID:
+        producer_id, epoch, previous = transaction.next_producer_id, 0, producer_id
+    return ev.TransactionCompleted(
+        transaction.transactional_id, transaction.state is _S.PREPARE_COMMIT, producer_id, epoch, previous)

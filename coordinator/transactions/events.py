@@ -57,4 +57,13 @@ class TransactionalIdExpired(NamedTuple):
     transactional_id: str
 
 
-Event = ProducerInitialized | PartitionsEnlisted | TransactionPrepared | TransactionCompleted | TransactionalIdExpired
+class TransactionalIdDeleted(NamedTuple):
+    """The topic __transaction_state was deleted, and the transactional id with it, whatever its transaction was about to do."""
+
+    transactional_id: str
+
+
+Event = (
+    ProducerInitialized | PartitionsEnlisted | TransactionPrepared | TransactionCompleted | TransactionalIdExpired | TransactionalIdDeleted)
+FORGETTING = (TransactionalIdExpired, TransactionalIdDeleted)
+"""Events after which there is no such transactional id."""

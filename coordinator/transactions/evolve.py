@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import events as ev
-from .model import Transaction
+from .model import NO_PRODUCER_ID, Transaction
 from .states import TransactionState
 
 
 def evolve(transaction: Transaction, event: ev.Event, at: int) -> None:
-    """Fold `event`, which happened at the instant `at`. A TransactionalIdExpired is the caller's: it drops the transaction."""
+    """Fold `event`, which happened at the instant `at`. After one of `events.FORGETTING` the caller drops the transaction."""
     _FOLDS[type(event)](transaction, event)
     transaction.updated_ms = at
 
@@ -37,6 +37,7 @@ def _prepared(transaction: Transaction, event: ev.TransactionPrepared) -> None:
     transaction.state = TransactionState.PREPARE_COMMIT if event.committed else TransactionState.PREPARE_ABORT
     transaction.producer_epoch = event.producer_epoch
     transaction.last_producer_epoch = event.last_producer_epoch
+    transaction.next_producer_id = event.next_producer_id
     transaction.started_ms = event.started_ms
 
 
@@ -45,10 +46,11 @@ def _completed(transaction: Transaction, event: ev.TransactionCompleted) -> None
     transaction.producer_id = event.producer_id
     transaction.producer_epoch = event.producer_epoch
     transaction.previous_producer_id = event.previous_producer_id
+    transaction.next_producer_id = NO_PRODUCER_ID
     transaction.partitions.clear()
 
 
-def _expired(transaction: Transaction, event: ev.TransactionalIdExpired) -> None:
+def _forgotten(transaction: Transaction, event: ev.TransactionalIdExpired | ev.TransactionalIdDeleted) -> None:
     transaction.state = TransactionState.DEAD
 
 
@@ -57,5 +59,6 @@ _FOLDS: dict[type, Callable[[Transaction, Any], None]] = {
     ev.PartitionsEnlisted: _added,
     ev.TransactionPrepared: _prepared,
     ev.TransactionCompleted: _completed,
-    ev.TransactionalIdExpired: _expired,
+    ev.TransactionalIdExpired: _forgotten,
+    ev.TransactionalIdDeleted: _forgotten,
 }

@@ -14,7 +14,8 @@ class Transaction:
     """A transactional id, its producer, and the transaction that is open or was last."""
 
     __slots__ = (
-        "last_producer_epoch", "partitions", "previous_producer_id", "producer_epoch", "producer_id", "started_ms", "state", "timeout_ms",
+        "last_producer_epoch", "next_producer_id",
+        "partitions", "previous_producer_id", "producer_epoch", "producer_id", "started_ms", "state", "timeout_ms",
         "transactional_id", "updated_ms",
     )  # fmt: skip
 
@@ -25,6 +26,8 @@ class Transaction:
         self.previous_producer_id = NO_PRODUCER_ID
         self.producer_epoch = NO_EPOCH
         self.last_producer_epoch = NO_EPOCH
+        self.next_producer_id = NO_PRODUCER_ID
+        """While the transaction is being ended: the id to go on with, if its own is used up."""
         self.timeout_ms = 0
         self.partitions: dict[tuple[str, int], None] = {}
         self.started_ms: int | None = None

@@ -1,7 +1,7 @@
 """The states of a transactional id, spelled as Kafka spells them in DescribeTransactions and ListTransactions.
 
-Prepare* last from the decision to end a transaction until its markers are written. Here that is one instant, so clients
-never meet them; Dead and PrepareEpochFence are states of Kafka that have no duration either, and are known as filters only.
+Prepare* last from the decision to end a transaction until its markers are written. Dead and PrepareEpochFence are states of Kafka that
+have no duration, and are known as filters only.
 """
 
 from __future__ import annotations
@@ -29,5 +29,7 @@ class TransactionState(Enum):
 
 COMPLETED = frozenset({TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
 """The last transaction ended, and no new one began."""
+ENDING = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
+"""It is decided how the transaction ends; its markers are not all written yet."""
 EXPIRING = COMPLETED | {TransactionState.EMPTY}
 """States in which a transactional id that nobody uses is forgotten."""

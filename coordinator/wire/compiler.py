@@ -1,4 +1,4 @@
-"""Turns the tables of `coordinator.wire.schema` into flat functions: one for each class, version and direction.
+"""Turns the tables of `coordinator.wire.fields` into flat functions: one for each class, version and direction.
 
 Nested structs and arrays are laid out inline, neighbouring fixed-width fields (with the length that follows them) are
 one `struct.Struct` call, and nothing asks at run time what kind a field is. Source text is generated and compiled when
@@ -8,15 +8,16 @@ a version is first used (a fifth of a millisecond for a Heartbeat, one for a Fet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import cache
 from typing import Any
 
 from coordinator.wire.decoders import Decoder
 from coordinator.wire.encoders import Encoder
-from coordinator.wire.schema import Field, Message, Struct
+from coordinator.wire.fields import Field, StructType
 
 
-def compile_init(cls: type[Struct]) -> Callable[..., None]:
+def compile_init(cls: StructType) -> Callable[..., None]:
     """Make the keyword constructor of `cls` and put it on the class."""
     env: dict[str, Any] = {"_FRESH": object()}
     parameters, body = [], []
@@ -34,29 +35,45 @@ def compile_init(cls: type[Struct]) -> Callable[..., None]:
     source = "\n".join([head, *body, " self.unknown_tags = unknown_tags"])
     exec(compile(source, f"<{cls.__name__}>", "exec"), env)
     init: Callable[..., None] = env["__init__"]
-    cls.__init__ = init  # type: ignore[method-assign]
+    cls.__init__ = init  # type: ignore[misc]
     return init
 
 
-def compile_decoder(message: type[Message], version: int) -> Callable[[bytes, int], Any]:
-    """Make the function (data, position) -> message, and keep it with the class. Raises `WireError` on an unknown version."""
+def compile_decoder(message: StructType, version: int) -> Callable[[bytes, int], Any]:
+    """Make the function (data, position) -> message; the class keeps it. Raises `WireError` on an unknown version."""
     source, env = Decoder(message, version).source()
     exec(compile(source, f"<decode {message.__name__} v{version}>", "exec"), env)
     decoder: Callable[[bytes, int], Any] = env["decode"]
-    message._decoders[version] = decoder
     return decoder
 
 
-def compile_encoder(message: type[Message], version: int) -> Callable[[Any], bytes]:
-    """Make the function message -> bytes, and keep it with the class. Raises `WireError` on an unknown version."""
+def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
+    """Make the function (message, most bytes) -> bytes; the class keeps it. Raises `WireError` on an unknown version."""
     source, env = Encoder(message, version).source()
     exec(compile(source, f"<encode {message.__name__} v{version}>", "exec"), env)
-    encoder: Callable[[Any], bytes] = env["encode"]
-    message._encoders[version] = encoder
+    encoder: Callable[..., bytes] = env["encode"]
     return encoder
 
 
-def encode_field(message: type[Message], version: int, field: Field, value: object) -> bytes:
+@cache
+def compile_sliced_decoder(message: StructType, version: int) -> Callable[[bytes, int], Generator[None, Any, Any]]:
+    """As `compile_decoder`, for a generator that stops from time to time and returns the message."""
+    source, env = Decoder(message, version, sliced=True).source()
+    exec(compile(source, f"<decode {message.__name__} v{version} in slices>", "exec"), env)
+    decoder: Callable[[bytes, int], Generator[None, Any, Any]] = env["decode"]
+    return decoder
+
+
+@cache
+def compile_sliced_encoder(message: StructType, version: int) -> Callable[..., Generator[None, Any, bytes]]:
+    """As `compile_encoder`, for a generator that stops from time to time and returns the bytes."""
+    source, env = Encoder(message, version, sliced=True).source()
+    exec(compile(source, f"<encode {message.__name__} v{version} in slices>", "exec"), env)
+    encoder: Callable[..., Generator[None, Any, bytes]] = env["encode"]
+    return encoder
+
+
+def encode_field(message: StructType, version: int, field: Field, value: object) -> bytes:
     """One field's bytes, as they would stand in this version; for tools, not fast. Raises `WireError`."""
     source, env = Encoder(message, version).field_source(field)
     exec(compile(source, f"<encode {field.name}>", "exec"), env)
@@ -64,11 +81,11 @@ def encode_field(message: type[Message], version: int, field: Field, value: obje
     return encoded
 
 
-def decoder_source(message: type[Message], version: int) -> str:
+def decoder_source(message: StructType, version: int) -> str:
     """The generated decoder, for the curious."""
     return Decoder(message, version).source()[0]
 
 
-def encoder_source(message: type[Message], version: int) -> str:
+def encoder_source(message: StructType, version: int) -> str:
     """The generated encoder, for the curious."""
     return Encoder(message, version).source()[0]

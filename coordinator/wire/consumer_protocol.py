@@ -2,7 +2,7 @@
 
 To the coordinator they are opaque, but for one look at the topics (`topics_only`, EXP-8). Reading is as lenient as
 Kafka's: a version above 3 reads as 3, fields after the known ones are ignored, fields that an older version lacks take
-their defaults (CPB-3). Writing gives the bytes that Kafka's own consumer writes (CPB-1). Knows no assignor and no group.
+their defaults (CPB-3). Writing gives the bytes that Kafka's own consumer writes (CPB-1). Does not depend on assignors and groups.
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
-from coordinator.wire.primitives import MAX_STRING_BYTES, WireError
+from coordinator.wire.primitives import MAX_STRING_BYTES
+from coordinator.wire.primitives import WireError as WireError  # what reading raises
 
 HIGHEST_VERSION: Final = 3
 
 NO_GENERATION: Final = -1
 """What a subscription says that belongs to no generation (CPB-4)."""
+
+
+class EndsEarly(WireError):
+    """The bytes end within a number. Kafka tells this fault from all others (K8-MIG-1)."""
 
 
 class TopicPartitions(NamedTuple):
@@ -119,7 +124,7 @@ class _Reader:
 
     def number(self, layout: str, size: int) -> int:
         if self.pos + size > len(self.data):
-            raise WireError(f"ends at byte {len(self.data)}, within a number")
+            raise EndsEarly(f"ends at byte {len(self.data)}, within a number")
         value: int = struct.unpack_from(layout, self.data, self.pos)[0]
         self.pos += size
         return value

@@ -1,4 +1,4 @@
-"""Writes the source of decoders: `decode(data, p)` for one message and version.
+"""Writes the source of decoders: `decode(data, p)` for one message and version, as a function or as a generator that decodes in slices.
 
 Two rules keep hostile bytes harmless. A slice never allocates more than what is left, and the next read (or one check at
 the end) notices that it came out short; so only counts of arrays need a check before the loop. What `IndexError` and
@@ -14,8 +14,8 @@ import struct
 from struct import Struct as Layout
 from typing import Any, NoReturn
 
+from coordinator.wire.fields import Field, StructType
 from coordinator.wire.primitives import WireError, read_string_length, read_tags, read_uvarint, take
-from coordinator.wire.schema import Field, Message, StructType
 from coordinator.wire.source import LAYOUTS, SourceWriter, differs
 
 
@@ -24,8 +24,8 @@ class Decoder(SourceWriter):
 
     FAULTS = (WireError, IndexError, struct.error)
 
-    def __init__(self, message: type[Message], version: int) -> None:
-        super().__init__(message, version)
+    def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
+        super().__init__(message, version, sliced=sliced)
         self.run: list[tuple[str, str]] = []
         self.checked = True
         self.env |= {"new": object.__new__, "pick": struct.unpack_from, "number": read_uvarint, "length": read_string_length}
@@ -50,7 +50,7 @@ class Decoder(SourceWriter):
         if not self.checked:
             self.emit("if p > end: raise IndexError")
         self.emit(f"return {top}")
-        return "\n".join(["def decode(data, p):", " end = len(data)", " try:", *self.lines, *self.handlers()]), self.env
+        return "\n".join(["def decode(data, p):", *self.begin(), " end = len(data)", " try:", *self.lines, *self.handlers()]), self.env
 
     def new(self, cls: StructType) -> str:
         target = self.fresh("o")
@@ -190,6 +190,7 @@ class Decoder(SourceWriter):
             self.struct(elem, item, f"{path}[].")
         self.flush()
         self.emit(f"{items}.append({item})")
+        self.step()
         self.depth -= 1
 
     def nested(self, field: Field, target: str, path: str, nullable: bool) -> None:

@@ -1,7 +1,8 @@
-"""Writes the source of encoders: `encode(o)` for one message and version.
+"""Writes the source of encoders: `encode(o)` for one message and version, as a function or as a generator that encodes in slices.
 
 What the version does not carry is left out, tagged fields only where they differ from their defaults (KIP-482). Bytes
-are gathered in one list and joined once; a message without arrays is one expression.
+are gathered in one list and joined once; a message without arrays is one expression. Of a message that is `bounded` they are
+counted while they are gathered, so that an answer that would be too large is never whole in memory.
 """
 
 from __future__ import annotations
@@ -10,9 +11,23 @@ import struct
 from struct import Struct as Layout
 from typing import Any
 
-from coordinator.wire.primitives import SMALL, WireError, string_length, uvarint, write_tags
-from coordinator.wire.schema import Field, Message, StructType
+from coordinator.wire.fields import Field, StructType
+from coordinator.wire.primitives import SMALL, ResponseTooLarge, WireError, string_length, uvarint, write_tags
 from coordinator.wire.source import LAYOUTS, SourceWriter, differs
+
+PIECES_BETWEEN_LOOKS = 1_024
+"""How many pieces may be gathered before their bytes are counted."""
+
+
+def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int, int, int]:
+    """Count the bytes of the pieces behind `counted`: up to where they are counted, when to count again, how many there are.
+
+    Raises ResponseTooLarge above `most`.
+    """
+    size += sum(map(len, pieces[counted:]))
+    if size > most:
+        raise ResponseTooLarge(f"the answer has more than {most} bytes (max_response_bytes)")
+    return len(pieces), len(pieces) + PIECES_BETWEEN_LOOKS, size
 
 
 class Encoder(SourceWriter):
@@ -20,12 +35,14 @@ class Encoder(SourceWriter):
 
     FAULTS = (WireError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
-    def __init__(self, message: type[Message], version: int) -> None:
-        super().__init__(message, version)
+    def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
+        super().__init__(message, version, sliced=sliced)
         self.pieces: list[tuple[str | None, str]] = []
         self.output = "w"
         self.looped = False
         self.env |= {"number": uvarint, "length": string_length, "SMALL": SMALL, "tags": write_tags, "pack": struct.pack, "NULL": b"\xff"}
+        self.env |= {"weigh": weigh, "ResponseTooLarge": ResponseTooLarge}
+        self.weighed = False
 
     def source(self) -> tuple[str, dict[str, Any]]:
         self.struct(self.message, "o")
@@ -38,12 +55,13 @@ class Encoder(SourceWriter):
         return self.function(), self.env
 
     def function(self) -> str:
-        return "\n".join(["def encode(o):", " try:", *self.lines, *self.handlers()])
+        too_large = [" except ResponseTooLarge:", "  raise"] if self.weighed else []
+        return "\n".join(["def encode(o, most=1 << 62):", *self.begin(), " try:", *self.lines, *too_large, *self.handlers()])
 
     def finish(self) -> None:
         if self.looped:
             self.flush()
-            self.lines.insert(0, "  w = []")
+            self.lines.insert(0, f"  w = []; seen, look, size = 0, {PIECES_BETWEEN_LOOKS}, 0" if self.weighed else "  w = []")
             self.emit('return b"".join(w)')
         else:
             self.emit(f"return {self.joined()}")
@@ -177,6 +195,10 @@ class Encoder(SourceWriter):
             if len(self.lines) == first and not self.pieces:
                 self.emit("pass")
         self.flush()
+        if self.output == "w" and self.message.bounded:
+            self.weighed = True
+            self.emit("if len(w) > look: seen, look, size = weigh(w, seen, size, most)")
+        self.step()
         self.depth -= 1
 
     def nested(self, field: Field, source: str, nullable: bool) -> None:

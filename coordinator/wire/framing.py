@@ -51,6 +51,12 @@ def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int
 
     The version may be one there is no table for. Raises `WireError` on an unknown key and on an early end.
     """
+    *header, pos = read_request_header(frame, pos)
+    return RequestHeader._make(header), pos
+
+
+def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str, int]:
+    """As `parse_request_header`, in one tuple: key, version, correlation id, client id, where the body starts."""
     try:
         key, version, correlation_id, length = _FIXED.unpack_from(frame, pos)
     except error:
@@ -66,10 +72,13 @@ def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int
         client_id = str(frame[pos:end], "utf-8", "replace")
         pos = end
     if version >= flexible:
-        _, pos = read_tags(frame, pos)
+        if frame[pos : pos + 1] == b"\0":  # no tagged fields: so it is with every client
+            pos += 1
+        else:
+            _, pos = read_tags(frame, pos)
     elif pos > len(frame):
         raise WireError("ends within the client id")
-    return RequestHeader(key, version, correlation_id, client_id), pos
+    return key, version, correlation_id, client_id, pos
 
 
 def request_header(key: int, version: int, correlation_id: int, client_id: str | None) -> bytes:

@@ -18,11 +18,20 @@ SMALL: Final = tuple(bytes((n,)) for n in range(128))
 """The variable-length integers of one byte."""
 
 
+def fits(text: str) -> bool:
+    """Whether a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three bytes, so what came may not fit."""
+    return 3 * len(text) <= MAX_STRING_BYTES or len(text.encode("utf-8", "surrogatepass")) <= MAX_STRING_BYTES
+
+
 class WireError(ValueError):
     """Bytes that are not the message they should be, or a value that no bytes can say.
 
     The peer's fault on decode (its connection is closed, VER-16), ours on encode.
     """
+
+
+class ResponseTooLarge(WireError):
+    """A response that has more bytes than one may have. Its connection is closed; `str()` says how many were allowed."""
 
 
 def uvarint(value: int) -> bytes:
@@ -87,10 +96,20 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
     """
     tags: dict[int, bytes] = {}
     count, pos = read_uvarint(data, pos)
-    for _ in range(count):
-        tag, pos = read_uvarint(data, pos)
-        size, pos = read_uvarint(data, pos)
-        tags[tag & 0xFFFFFFFF], pos = take(data, pos, size)
+    end = len(data)
+    for _ in range(count):  # there may be very many, and most numbers have one byte
+        if pos < end and (tag := data[pos]) < 128:
+            pos += 1
+        else:
+            tag, pos = read_uvarint(data, pos)
+        if pos < end and (size := data[pos]) < 128:
+            pos += 1
+        else:
+            size, pos = read_uvarint(data, pos)
+        if size < 0 or pos + size > end:
+            take(data, pos, size)  # raises
+        tags[tag & 0xFFFFFFFF] = data[pos : pos + size]
+        pos += size
     return tags, pos
 
 

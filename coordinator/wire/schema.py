@@ -15,169 +15,54 @@ for one class and one version (`coordinator.wire.compiler`). Values are mutable 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar, dataclass_transform
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from coordinator.wire.primitives import ZERO_UUID, WireError
+from coordinator.slices import whole
+from coordinator.wire.compiler import compile_decoder, compile_encoder, compile_init, compile_sliced_decoder, compile_sliced_encoder
+from coordinator.wire.fields import (
+    Field,
+    StructType,
+    array,
+    binary,
+    boolean,
+    check_version,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    record_bytes,
+    string,
+    struct,
+    uint16,
+    uuid,
+)  # fmt: skip
+from coordinator.wire.primitives import MAX_STRING_BYTES, ZERO_UUID, ResponseTooLarge, WireError
 
 __all__ = [
-    "ZERO_UUID", "Field", "Message", "Request", "Response", "Struct", "StructType",
-    "array", "binary", "boolean", "float64", "int8", "int16", "int32", "int64", "record_bytes", "string", "struct", "uint16", "uuid",
+    "ZERO_UUID",
+    "Field",
+    "Message",
+    "Request",
+    "Response",
+    "Struct",
+    "StructType",
+    "array",
+    "binary",
+    "boolean",
+    "check_version",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "record_bytes",
+    "string",
+    "struct",
+    "uint16",
+    "uuid",
 ]  # fmt: skip
-
-FOREVER: Final = 1 << 15
-"""A version above all API versions."""
-
-
-class Field:
-    """One line of a table. `kind` is the specifier's name; `elem` a struct class, or the field of an array's elements."""
-
-    __slots__ = ("default", "elem", "kind", "name", "nullable", "since", "tag", "until")
-
-    def __init__(
-        self, kind: str, elem: StructType | Field | None, since: int, until: int, nullable: int, tag: int | None, default: Any
-    ) -> None:
-        self.name = ""
-        self.kind = kind
-        self.elem = elem
-        self.since = since
-        self.until = until
-        self.nullable = nullable
-        self.tag = tag
-        self.default = default
-
-    def carried(self, version: int) -> bool:
-        """Is the field part of this version?"""
-        return self.since <= version <= self.until
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} {self.name or '?'}>"
-
-
-# -- field specifiers ----------------------------------------------------------------------------------------------
-# Their result is `Any`: the annotation beside them says the attribute's type, and the type checker believes it.
-
-
-def int8(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
-    """A signed byte."""
-    return Field("int8", None, since, until, FOREVER, tag, default)
-
-
-def int16(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
-    """A signed 16-bit integer."""
-    return Field("int16", None, since, until, FOREVER, tag, default)
-
-
-def uint16(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
-    """An unsigned 16-bit integer: ports."""
-    return Field("uint16", None, since, until, FOREVER, tag, default)
-
-
-def int32(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
-    """A signed 32-bit integer."""
-    return Field("int32", None, since, until, FOREVER, tag, default)
-
-
-def int64(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: int = 0) -> Any:
-    """A signed 64-bit integer."""
-    return Field("int64", None, since, until, FOREVER, tag, default)
-
-
-def float64(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: float = 0.0) -> Any:
-    """A double."""
-    return Field("float64", None, since, until, FOREVER, tag, default)
-
-
-def boolean(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bool = False) -> Any:
-    """One byte; anything but 0 is true."""
-    return Field("boolean", None, since, until, FOREVER, tag, default)
-
-
-def uuid(*, since: int = 0, until: int = FOREVER, tag: int | None = None, default: bytes = ZERO_UUID) -> Any:
-    """Sixteen `bytes`."""
-    return Field("uuid", None, since, until, FOREVER, tag, default)
-
-
-def string(*, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: str | None = "") -> Any:
-    """UTF-8 of 32,767 bytes at most. Malformed bytes are replaced by U+FFFD, as Java does, not refused."""
-    return Field("string", None, since, until, nullable, tag, default)
-
-
-def binary(*, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: bytes | None = b"") -> Any:
-    """Opaque `bytes`."""
-    return Field("binary", None, since, until, nullable, tag, default)
-
-
-def record_bytes(
-    *, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: bytes | None = None
-) -> Any:
-    """Record batches, opaque here."""
-    return Field("binary", None, since, until, nullable, tag, default)
-
-
-def array(
-    elem: StructType | Callable[..., Any],
-    *,
-    since: int = 0,
-    until: int = FOREVER,
-    nullable: int = FOREVER,
-    tag: int | None = None,
-    default: tuple[()] | None = (),
-) -> Any:
-    """A `list` of structs (a class) or of plain values (a specifier, uncalled: `array(int32)`)."""
-    return Field("array", elem if isinstance(elem, StructType) else elem(), since, until, nullable, tag, default)
-
-
-def struct(
-    elem: StructType, *, since: int = 0, until: int = FOREVER, nullable: int = FOREVER, tag: int | None = None, default: Any = ...
-) -> Any:
-    """One nested struct."""
-    return Field("struct", elem, since, until, nullable, tag, default)
-
-
-# -- classes -------------------------------------------------------------------------------------------------------
-
-
-@dataclass_transform(
-    kw_only_default=True,
-    field_specifiers=(array, binary, boolean, float64, int8, int16, int32, int64, record_bytes, string, struct, uint16, uuid),
-)
-class StructType(type):
-    """Collects the fields of a table into `fields`, in the table's order, and gives the class one slot for each."""
-
-    fields: tuple[Field, ...]
-
-    def __new__(
-        mcls,
-        name: str,
-        bases: tuple[type, ...],
-        namespace: dict[str, Any],
-        *,
-        key: int | None = None,
-        versions: tuple[int, int] | None = None,
-        flexible: int | None = None,
-    ) -> StructType:
-        fields = []
-        for attribute, value in namespace.items():
-            if value.__class__ is Field:
-                value.name = attribute
-                fields.append(value)
-        for field in fields:
-            del namespace[field.name]
-        namespace.setdefault("__slots__", tuple([field.name for field in fields]))
-        cls = super().__new__(mcls, name, bases, namespace)
-        cls.fields = tuple(fields)
-        if versions is not None:
-            cls.api_key = key  # type: ignore[attr-defined]
-            cls.versions = versions  # type: ignore[attr-defined]
-            cls.flexible = FOREVER if flexible is None else flexible  # type: ignore[attr-defined]
-            cls._decoders = {}  # type: ignore[attr-defined]
-            cls._encoders = {}  # type: ignore[attr-defined]
-        return cls
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: object) -> None:
-        type.__init__(cls, name, bases, namespace)
-
 
 class Struct(metaclass=StructType):
     """A value of the protocol. Constructed by keyword; compared by value.
@@ -194,8 +79,6 @@ class Struct(metaclass=StructType):
     else:
 
         def __init__(self, **values: Any) -> None:
-            from coordinator.wire.compiler import compile_init
-
             # The compiled constructor takes this one's place on the class at the first call.
             compile_init(type(self))(self, **values)
 
@@ -218,6 +101,36 @@ class Struct(metaclass=StructType):
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in said)})"
 
 
+def _too_long(text: str) -> bool:
+    return "\ufffd" in text and len(text.encode("utf-8", "surrogatepass")) > MAX_STRING_BYTES
+
+
+def shorten(value: Struct) -> Generator[None, Any, bool]:
+    """Make strings that became too long to be written fit again; return False if there are none. Stops before each nested struct.
+
+    Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id of 32,767 such bytes could be taken and
+    never be shown. In such a string each becomes a question mark (docs/divergences.md).
+    """
+    found = False
+    for field in type(value).fields:
+        inner = getattr(value, field.name)
+        if isinstance(inner, str):
+            if _too_long(inner):
+                setattr(value, field.name, inner.replace("\ufffd", "?"))
+                found = True
+        elif isinstance(inner, Struct):
+            found |= yield from shorten(inner)
+        elif isinstance(inner, list):
+            for at, one in enumerate(inner):
+                if isinstance(one, Struct):
+                    yield
+                    found |= yield from shorten(one)
+                elif isinstance(one, str) and _too_long(one):
+                    inner[at] = one.replace("\ufffd", "?")
+                    found = True
+    return found
+
+
 class Message(Struct):
     """A whole request or response body: a struct that has a key, versions and bytes."""
 
@@ -229,7 +142,7 @@ class Message(Struct):
     flexible: ClassVar[int]
     """First flexible version (KIP-482)."""
     _decoders: ClassVar[dict[int, Callable[[bytes, int], Any]]]
-    _encoders: ClassVar[dict[int, Callable[[Any], bytes]]]
+    _encoders: ClassVar[dict[int, Callable[..., bytes]]]
 
     @classmethod
     def decode(cls, version: int, data: bytes, pos: int = 0) -> Self:
@@ -240,23 +153,45 @@ class Message(Struct):
         """
         decoder = cls._decoders.get(version)
         if decoder is None:
-            from coordinator.wire.compiler import compile_decoder
-
-            decoder = compile_decoder(cls, version)
+            decoder = cls._decoders[version] = compile_decoder(cls, version)
         message: Self = decoder(data, pos)
         return message
 
-    def encode(self, version: int) -> bytes:
+    def encode(self, version: int, most: int = 1 << 62) -> bytes:
         """The body in this version. What the version does not carry is left out.
 
-        Raises `WireError` on a version there is no table for, on null where none may be, and on values out of range.
+        Raises `ResponseTooLarge` where it becomes much longer than `most` bytes (it may be a little longer, or `bounded` be False);
+        `WireError` on a version there is no table for, on null where none may be, and on values out of range.
         """
         encoder = self._encoders.get(version)
         if encoder is None:
-            from coordinator.wire.compiler import compile_encoder
+            encoder = self._encoders[version] = compile_encoder(type(self), version)
+        try:
+            return encoder(self, most)
+        except ResponseTooLarge:
+            raise
+        except WireError:
+            if not whole(shorten(self), 0):
+                raise
+            return encoder(self, most)
 
-            encoder = compile_encoder(type(self), version)
-        return encoder(self)
+    @classmethod
+    def decode_in_slices(cls, version: int, data: bytes, pos: int = 0) -> Generator[None, Any, Self]:
+        """As `decode`, in slices: stops after every few hundred elements of arrays, and returns the message."""
+        message: Self = yield from compile_sliced_decoder(cls, version)(data, pos)
+        return message
+
+    def encode_in_slices(self, version: int, most: int = 1 << 62) -> Generator[None, Any, bytes]:
+        """As `encode`, in slices: stops after every few hundred elements of arrays, and returns the bytes."""
+        encoder = compile_sliced_encoder(type(self), version)
+        try:
+            return (yield from encoder(self, most))
+        except ResponseTooLarge:
+            raise
+        except WireError:
+            if not (yield from shorten(self)):
+                raise
+            return (yield from encoder(self, most))
 
 
 class Request(Message):
@@ -272,10 +207,3 @@ class Response(Message):
 
 
 MessageType = TypeVar("MessageType", bound=Message)
-
-
-def check_version(message: type[Message], version: int) -> None:
-    """Raise `WireError` unless there is a table for this version."""
-    lowest, highest = message.versions
-    if not lowest <= version <= highest:
-        raise WireError(f"{message.__name__} has versions {lowest} to {highest}, not {version}")

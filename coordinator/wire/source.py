@@ -1,17 +1,19 @@
 """What the writers of decoders and encoders share: lines of source, names in it, and which fields a version has.
 
-Owns the fixed-width layouts and the question whether a field is at its default. Knows neither direction.
+Owns the fixed-width layouts and the question whether a field is at its default. Does not depend on the direction.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from coordinator.wire.fields import Field, StructType, check_version
 from coordinator.wire.primitives import WireError
-from coordinator.wire.schema import Field, Message, StructType, check_version
 
 LAYOUTS = {"int8": "b", "int16": "h", "uint16": "H", "int32": "i", "int64": "q", "float64": "d", "boolean": "?", "uuid": "16s"}
 """Fixed-width kinds."""
+ELEMENTS_A_STEP = 256
+"""So many elements of arrays are decoded or encoded between two stops of a sliced function: a fraction of a millisecond's work."""
 
 
 def differs(field: Field, source: str) -> str:
@@ -29,10 +31,12 @@ class SourceWriter:
 
     FAULTS: tuple[type[Exception], ...]
 
-    def __init__(self, message: type[Message], version: int) -> None:
+    def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
+        """`sliced`: the function becomes a generator, which stops after every so many elements of arrays (`ELEMENTS_A_STEP`)."""
         check_version(message, version)
         self.message = message
         self.version = version
+        self.sliced = sliced
         self.flexible = version >= message.flexible
         self.title = f"{message.__name__} v{version}"
         self.lines: list[str] = []
@@ -43,6 +47,15 @@ class SourceWriter:
     def handlers(self) -> list[str]:
         """What ends the function: any fault becomes a `WireError` that names message and version."""
         return [" except FAULTS as fault:", "  raise failed(fault) from fault", ""]
+
+    def begin(self) -> list[str]:
+        """What a sliced function begins with. The first line makes a generator of it, even where nothing is repeated."""
+        return [" if p_ := 0: yield"] if self.sliced else []
+
+    def step(self) -> None:
+        """One more element of an array is done: a sliced function stops here from time to time."""
+        if self.sliced:
+            self.emit("p_ += 1", f"if p_ == {ELEMENTS_A_STEP}:", " p_ = 0; yield")
 
     def failed(self, fault: Exception) -> WireError:
         return WireError(f"{self.title}: {self.said(fault)}")

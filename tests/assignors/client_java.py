@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assignors import Assignor, AssignorError, Subscription, TopicPartition, by_name, java_order
+from assignors import Assignor, AssignorError, Subscription, TopicPartition, by_name, java_hashing
 from tests.assignors.client_cases import Case, Step
 from tests.java_jars import JavaProgram
 
@@ -19,7 +19,7 @@ PROGRAM = "ClientAssignors"
 
 def mean_the_same_java(java: JavaProgram) -> None:
     """From here on ours answers as the release does that runs the program."""
-    java_order.java_release = int(java.ask(["release"])[0])
+    java_hashing.java_release = int(java.ask(["release"])[0])
 
 
 def question(step: Step) -> str:

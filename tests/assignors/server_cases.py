@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assignors.errors import AssignorError
-from assignors.java_order import string_hash
+from assignors.java_hash_table import HashTable
+from assignors.java_hashing import string_hash, uuid_hash
 from assignors.server_side import GroupSpec, Member, Plan, RangeAssignor, UniformAssignor
-from assignors.server_side.hash_table import HashTable, uuid_hash
 from tests.java_jars import JavaProgram
 
 ASSIGNORS = {"uniform": UniformAssignor(), "range": RangeAssignor()}

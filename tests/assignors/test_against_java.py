@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from assignors import Assignment, TopicPartition, by_name, java_order
+from assignors import Assignment, TopicPartition, by_name, java_hashing
 from tests.assignors.client_cases import ASSIGNORS, NAMES, Step, make_case
 from tests.assignors.client_java import PROGRAM, disagreements, mean_the_same_java, readable, remember_question, shrink
 from tests.java_jars import JavaProgram, NoJavaError, java_program
@@ -18,7 +18,7 @@ SEED = 431
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[JavaProgram]:
-    before = java_order.java_release
+    before = java_hashing.java_release
     try:
         with java_program(PROGRAM) as program:
             mean_the_same_java(program)
@@ -26,7 +26,7 @@ def java() -> Iterator[JavaProgram]:
     except NoJavaError as missing:
         pytest.skip(f"not compared with Kafka's own assignors: {missing}")
     finally:
-        java_order.java_release = before
+        java_hashing.java_release = before
 
 
 @pytest.mark.parametrize("assignor", ASSIGNORS)
@@ -66,9 +66,9 @@ def test_same_user_data_as_java(java: JavaProgram, assignor: str) -> None:
 def test_the_copy_of_a_map_by_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """HM-4: rounded up once more than needed before Java 19."""
     sizes = (1, 3, 11, 12, 13, 24)
-    assert [java_order.copy_capacity(size) for size in sizes] == [2, 8, 16, 32, 32, 64]
-    monkeypatch.setattr(java_order, "java_release", 21)
-    assert [java_order.copy_capacity(size) for size in sizes] == [2, 4, 16, 16, 32, 32]
+    assert [java_hashing.copy_capacity(size) for size in sizes] == [2, 8, 16, 32, 32, 64]
+    monkeypatch.setattr(java_hashing, "java_release", 21)
+    assert [java_hashing.copy_capacity(size) for size in sizes] == [2, 4, 16, 16, 32, 32]
 
 
 def test_a_planted_difference_is_found_and_shrunk(java: JavaProgram, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
-from assignors.java_order import string_hash
-from assignors.server_side.hash_table import HashTable, int_hash
-from assignors.server_side.tree_bin import TreeBin
+from assignors.java_hash_table import HashTable, order_of_puts
+from assignors.java_hashing import int_hash, string_hash
+from assignors.java_tree_bin import TreeBin
 from tests.java_jars import NoJavaError, java_program
 
 Operation = tuple[str, int | str]
@@ -107,3 +107,25 @@ def _ours(initial: int, history: list[Operation]) -> str:
 
 def _hash(key: int | str) -> int:
     return int_hash(key) if isinstance(key, int) else string_hash(key)
+
+
+@pytest.mark.parametrize("count", [0, 1, 11, 12, 13, 24, 25, 48, 49, 97, 1000])
+def test_the_order_after_puts_is_that_of_a_table(count: int) -> None:
+    """HM-2, HM-3: the capacity follows from the number of keys."""
+    keys = [f"member-{number * 7919 % 100_003}" for number in range(count)]
+    table = HashTable[str](string_hash)
+    for key in keys:
+        table.put(key)
+    assert order_of_puts(keys, string_hash) == list(table)
+
+
+@pytest.mark.parametrize("count", [8, 9, 10, 16, 40, 100])
+def test_the_order_after_puts_into_deep_buckets(count: int) -> None:
+    """HM-5: names of one hash code make small tables grow, and trees of the others."""
+    pairs = ["Aa", "BB"]
+    keys = ["".join(pairs[number >> bit & 1] for bit in range(7)) for number in range(count)]
+    keys = [key for pair in zip(keys, map(str, range(count)), strict=True) for key in pair]
+    table = HashTable[str](string_hash)
+    for key in keys:
+        table.put(key)
+    assert order_of_puts(keys, string_hash) == list(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assignors import AssignorError, java_order
+from assignors import AssignorError, java_hashing
 from assignors.server_side import DEFAULT_ASSIGNORS, GroupSpec, Member, RangeAssignor, ServerAssignor, UniformAssignor
 from tests.assignors import server_cases
 from tests.assignors.client_java import mean_the_same_java
@@ -94,7 +94,7 @@ def test_a_target_beyond_the_end_of_its_topic_is_an_error() -> None:
 @pytest.mark.parametrize("name", server_cases.ASSIGNORS)
 def test_same_answers_as_java(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """SRV-1..SRV-5: 2,000 cases, among them those that Java refuses; order counts."""
-    monkeypatch.setattr(java_order, "java_release", java_order.java_release)
+    monkeypatch.setattr(java_hashing, "java_release", java_hashing.java_release)
     try:
         with java_program("ServerAssignors") as java:
             mean_the_same_java(java)

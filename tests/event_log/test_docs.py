@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from coordinator.event_log.codec import shapes, transaction_shapes
+from coordinator.event_log.codec import coordinator_shapes, shapes, transaction_shapes
 from coordinator.event_log.envelope import ENVELOPE, STREAMS
 from coordinator.event_log.explain import as_plain
 from coordinator.groups.events import CommittedOffset, StoredMember
@@ -33,6 +33,13 @@ def test_every_group_event_has_its_row_with_its_fields_and_durability(project_ro
 def test_every_event_of_a_transactional_id_has_its_row_with_its_fields(project_root: Path) -> None:
     rows = dict(ROW.findall((project_root / "docs" / "event_log.md").read_text()))
     for shape in transaction_shapes().values():
+        for field in shape.fields:
+            assert f"`{field.key}`" in rows[shape.name], f"{shape.name}: {field.key}"
+
+
+def test_every_event_of_the_coordinator_has_its_row_with_its_fields(project_root: Path) -> None:
+    rows = dict(ROW.findall((project_root / "docs" / "event_log.md").read_text()))
+    for shape in coordinator_shapes().values():
         for field in shape.fields:
             assert f"`{field.key}`" in rows[shape.name], f"{shape.name}: {field.key}"
 

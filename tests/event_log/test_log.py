@@ -17,8 +17,7 @@ from coordinator.groups import events as ev
 def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     log = EventLog.open(path, run="r1", seed=7, epoch_ms=99, config={"b": "2", "a": "1"})
-    log.now_ms = 4
-    seen = log.append("wire", "RequestSeen", group="g", member=None, api="join_group", data=b"\x0f")
+    seen = log.append("wire", "RequestSeen", at_ms=4, group="g", member=None, api="join_group", data=b"\x0f")
     done = log.group_event("g", 0, ev.GroupCreated("join"), 5, seen)
     log.append("fault", "LinkCut", at_ms=6, broker=1, topic="t", partition=0)
     log.close()
@@ -40,8 +39,8 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_places_come_first_in_one_order_however_they_are_given() -> None:
     one, two = EventLog(), EventLog()
-    one.append("member", "Assigned", topic="t", generation=3, group="g", member="m", extra=1)
-    two.append("member", "Assigned", group="g", extra=1, member="m", generation=3, topic="t")
+    one.append("member", "Assigned", at_ms=0, topic="t", generation=3, group="g", member="m", extra=1)
+    two.append("member", "Assigned", at_ms=0, group="g", extra=1, member="m", generation=3, topic="t")
     assert one.lines == two.lines
     assert list(json.loads(one.lines[1]))[6:] == ["group", "generation", "member", "topic", "extra"]
 
@@ -50,11 +49,11 @@ def test_a_line_is_in_the_file_when_flush_returns(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     log = EventLog.open(path)
     assert len(list(read(path))) == 1, "the header is there at once"
-    log.append("wire", "RequestSeen")
+    log.append("wire", "RequestSeen", at_ms=0)
     log.flush()
     assert len(list(read(path))) == 2
     for _ in range(3000):  # nobody flushes: lines do not pile up for ever
-        log.append("wire", "RequestSeen")
+        log.append("wire", "RequestSeen", at_ms=0)
     assert len(log.lines) < 2000
     log.close()
     assert len(list(read(path))) == 3002
@@ -63,11 +62,11 @@ def test_a_line_is_in_the_file_when_flush_returns(tmp_path: Path) -> None:
 def test_what_cannot_stand_in_a_log_is_our_own_fault() -> None:
     log = EventLog()
     with pytest.raises(AssertionError, match="has not happened yet"):
-        log.append("wire", "RequestSeen", cause=1)
+        log.append("wire", "RequestSeen", at_ms=0, cause=1)
     with pytest.raises(AssertionError, match="envelope"):
-        log.append("wire", "RequestSeen", seq=3)
+        log.append("wire", "RequestSeen", at_ms=0, seq=3)
     with pytest.raises(TypeError, match="cannot stand in the log"):
-        log.append("wire", "RequestSeen", what={1})
+        log.append("wire", "RequestSeen", at_ms=0, what={1})
 
 
 def test_reading_needs_nothing_of_the_heart() -> None:
@@ -105,7 +104,7 @@ def test_what_a_later_version_adds_is_kept(tmp_path: Path) -> None:
         ("", "line 1: empty"),
         ("hello\n", "line 1: not JSON"),
         ("[1]\n", "line 1: '[1]' is JSON, but no object"),
-        (LINE % 1, "line 1: X comes first"),
+        (LINE % 1, "line 1: 'X' comes first"),
         (HEADER.replace(":1}", ":2}"), 'line 1: "format": 2: this version reads formats 1 to 1'),
         (HEADER + "{}\n", 'line 2: "seq": no such field; it is an integer'),
         (HEADER + (LINE % 1).replace('"r"', "5"), 'line 2: "run": 5 where a string should be'),

@@ -19,8 +19,9 @@ from typing import Any
 from coordinator.errors import ErrorCode
 from coordinator.group_coordinator import GroupCoordinator, LoggedEvent, Outcome
 from coordinator.groups import events as ev
+from coordinator.groups.classic.model import ClassicGroup, Member
 from coordinator.groups.config import GroupConfig
-from coordinator.groups.model import Group, Member
+from coordinator.groups.group import Group
 from coordinator.groups.requests import Request, RequestContext
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest
@@ -348,6 +349,14 @@ class World:
         """The coordinator loses its partitions."""
         self._take(self.coordinator.unload(self.now, partition))
 
+    def begin_load(self, partition: int | None = None) -> None:
+        """The coordinator begins to load its partitions."""
+        self._take(self.coordinator.begin_load(self.now, partition))
+
+    def shutdown(self) -> None:
+        """The coordinator shuts down."""
+        self._take(self.coordinator.shutdown(self.now))
+
     def finish_load(self, partition: int | None = None) -> None:
         """The coordinator has its partitions back."""
         self._take(self.coordinator.finish_load(self.now, partition))
@@ -363,8 +372,13 @@ class World:
     # -- looking
 
     @property
-    def group(self) -> Group:
-        """The group of this world."""
+    def group(self) -> ClassicGroup:
+        """The membership of this world's group."""
+        return self.coordinator.groups[self.group_id].membership
+
+    @property
+    def whole(self) -> Group:
+        """This world's group with its offsets."""
         return self.coordinator.groups[self.group_id]
 
     @property

@@ -75,7 +75,7 @@ def test_each_group_has_its_own_error() -> None:
     w = World().stable("a")
     away, loading = "group", "test-group"
     w.unload(coordinator_partition(away, 50))
-    w.coordinator.begin_load(coordinator_partition(loading, 50))
+    w.begin_load(coordinator_partition(loading, 50))
     answer = w.ask("x", DescribeGroupsRequest(groups=["g", away, loading, ""]), 5)
     assert {row.group_id: row.error_code for row in answer.groups} == {"g": 0, away: 16, loading: 14, "": 0}
     assert {row.group_id: row.group_state for row in answer.groups} == {"g": "Stable", away: "", loading: "", "": "Dead"}

@@ -30,9 +30,9 @@ def test_early_refusals_echo_the_member_id() -> None:
     w = World()
     assert w.join("a", group="", member_id="me").member_id == "me"
     assert w.join("a", session_ms=1, member_id="me").member_id == "me"
-    w.coordinator.begin_load()
+    w.begin_load()
     assert (w.join("a", member_id="me").error, w.join("a", member_id="me").member_id) == (14, "")
-    w.coordinator.shutdown(0)
+    w.shutdown()
     call = w.join("a", group="", member_id="me")
     assert (call.error, call.member_id) == (15, "me")
 

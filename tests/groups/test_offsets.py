@@ -41,7 +41,6 @@ def test_a_commit_without_generation_makes_a_simple_group() -> None:
     assert errors(w.admin_commit({T0: 7})) == [0]
     assert (w.state, w.group.protocol_type, w.fetch([T0])) == ("Empty", None, {T0: 7})
     assert w.happened(ev.GroupCreated) == [ev.GroupCreated("commit")]
-    assert w.group.record is None
 
 
 def test_an_empty_group_takes_commits_from_anybody_without_generation() -> None:
@@ -127,7 +126,7 @@ def test_metadata_is_measured_in_utf_16_units() -> None:
     message = OffsetCommitRequest(group_id="g", generation_id_or_member_epoch=1, member_id="a-1", topics=topics)
     assert errors(w.ask("a", message, 9)) == [12, 0, 0]
     assert w.fetch([("u", 0), ("u", 1), ("u", 2)]) == {("u", 0): -1, ("u", 1): 1, ("u", 2): 2}
-    assert w.group.offsets["u", 1].metadata == ""  # null
+    assert w.whole.offsets["u", 1].metadata == ""  # null
 
 
 def test_a_commit_of_which_nothing_is_left_writes_nothing() -> None:
@@ -143,11 +142,11 @@ def test_what_is_stored() -> None:
     """OC-8: negative offsets, the leader epoch, the instant, and an expiry where versions 2-4 name a retention."""
     w = World(now=1_000).stable("a")
     w.commit("a", {T0: -5}, epoch=3, metadata="m", version=6)
-    assert w.group.offsets[T0] == (-5, 3, "m", 1_000, None)
+    assert w.whole.offsets[T0] == (-5, 3, "m", 1_000, None)
     w.commit("a", {T0: 6}, retention_ms=500, version=2)
-    assert w.group.offsets[T0] == (6, -1, "", 1_000, 1_500)
+    assert w.whole.offsets[T0] == (6, -1, "", 1_000, 1_500)
     w.commit("a", {T0: 7}, retention_ms=-1, version=4)
-    assert w.group.offsets[T0].expire_ms is None
+    assert w.whole.offsets[T0].expire_ms is None
 
 
 @pytest.mark.parametrize(
@@ -214,9 +213,9 @@ def test_where_a_groups_error_stands(error: int) -> None:
     w = World()
     w.unload()
     if error == 14:
-        w.coordinator.begin_load()
+        w.begin_load()
     if error == 15:
-        w.coordinator.shutdown(0)
+        w.shutdown()
     old = OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name="t", partition_indexes=[0, 1])])
     first = w.ask("x", old, 1)
     rows = first.topics[0].partitions
@@ -406,11 +405,17 @@ def test_an_own_expiry_stands_before_the_groups() -> None:
 
 
 def test_the_check_runs_once_in_an_interval() -> None:
-    """EXP-5, CFG-1: first one interval after the start; 10 minutes by default."""
+    """EXP-5, CFG-1: at whole intervals after the start, 10 minutes by default, while there is a group to look at."""
     w = World(now=5_000)
+    assert w.coordinator.next_deadline() is None
+    w.advance(10_000)
+    w.admin_commit({T0: 1})
     assert w.coordinator.next_deadline() == 605_000
-    w.advance(605_000)
+    w.advance(600_000)
     assert w.coordinator.next_deadline() == 1_205_000
+    w.delete(w.group_id)
+    w.advance(600_000)
+    assert w.coordinator.next_deadline() is None
 
 
 def test_the_check_deletes_groups_that_are_empty_and_without_offsets() -> None:

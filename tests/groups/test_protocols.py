@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.groups.model import Protocols
-from coordinator.groups.selection import select_protocol
+from coordinator.groups.classic.model import Protocols
+from coordinator.groups.classic.selection import select_protocol
 from tests.groups.kit import World
 
 

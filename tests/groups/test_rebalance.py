@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coordinator.groups import events as ev
-from coordinator.groups.settle import LEAST_EXTENSION_MS
+from coordinator.groups.classic.settle import LEAST_EXTENSION_MS
 from tests.groups.kit import Call, World, removals
 
 IN_PROGRESS, FULL = 27, 81

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.groups import events as ev
-from coordinator.groups.evolve import evolve
-from coordinator.groups.model import Group
-from coordinator.groups.states import (
+from coordinator.groups.classic.states import (
     CAN_REBALANCE,
     COMPLETING_REBALANCE,
     DEAD,
@@ -18,6 +16,8 @@ from coordinator.groups.states import (
     GroupState,
     may_follow,
 )
+from coordinator.groups.evolve import evolve
+from coordinator.groups.group import Group
 from tests.groups.kit import World
 
 LEGAL = {

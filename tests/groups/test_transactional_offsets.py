@@ -75,7 +75,7 @@ def test_no_session_is_renewed() -> None:
 def test_metadata_may_be_too_large_for_one_partition() -> None:
     w = World(offset_metadata_max_bytes=3)
     assert errors(w.pend(ONE, {T0: 1}, metadata="four")) == [12]
-    assert not w.group.pending_offsets
+    assert not w.whole.pending_offsets
 
 
 def test_a_failing_write_is_told_as_for_every_commit() -> None:
@@ -130,7 +130,7 @@ def test_the_end_of_a_producer_without_pending_offsets_is_nothing() -> None:
 def test_only_the_marked_partition_of_the_offsets_topic_is_meant() -> None:
     w = World(offsets_topic_partitions=50)
     w.pend(ONE, {T0: 1})
-    index = w.coordinator._partition_of(w.group_id)
+    index = w.coordinator.partition_for(w.group_id)
     for other in range(50):
         if other != index:
             w.coordinator.end_transaction(ONE, True, other, w.now)
@@ -141,7 +141,7 @@ def test_only_the_marked_partition_of_the_offsets_topic_is_meant() -> None:
 
 def test_the_time_of_a_commit_is_that_of_its_request() -> None:
     """TXN-5, EXP-2: not that of the marker."""
-    w = World(offsets_retention_ms=DAY_MS, offsets_retention_check_interval_ms=1000)
+    w = World(offsets_retention_ms=DAY_MS, offsets_retention_check_interval_ms=60_000)
     w.pend(ONE, {T0: 1})
     w.advance(DAY_MS - 1000)
     w.end_transaction(ONE, commit=True)
@@ -218,13 +218,13 @@ def test_a_deleted_topic_takes_pending_offsets_with_it() -> None:
 
 def test_what_a_transaction_is_about_to_replace_does_not_expire() -> None:
     """EXP-4, EXP-6: nor does its group go."""
-    w = World(offsets_retention_ms=DAY_MS, offsets_retention_check_interval_ms=1000)
+    w = World(offsets_retention_ms=DAY_MS, offsets_retention_check_interval_ms=60_000)
     w.admin_commit({T0: 1, T1: 1})
     w.pend(ONE, {T0: 2})
     w.advance(2 * DAY_MS)
     assert w.fetch(None) == {T0: 1}
     w.end_transaction(ONE, commit=False)
-    w.advance(1000)
+    w.advance(60_000)
     assert w.state == "-"
     w.pend(ONE, {T0: 2})
     w.advance(2 * DAY_MS)
@@ -259,7 +259,7 @@ def test_a_restart_and_a_replay_find_what_was_pending() -> None:
     w.pend(TWO, {T1: 6})
     w.end_transaction(TWO, commit=True)
     replayed = GroupCoordinator.replay(w.config, w.log, w.now)
-    assert replayed.groups[w.group_id].snapshot() == w.group.snapshot()
+    assert replayed.groups[w.group_id].snapshot() == w.whole.snapshot()
     w.restart()
     assert (w.unstable([T0, T1]), w.fetch([T0, T1])) == ([T0], {T0: -1, T1: 6})
     w.end_transaction(ONE, commit=True)

@@ -60,9 +60,9 @@ def test_a_key_goes_to_one_of_all_partitions() -> None:
 
 def test_the_empty_key_is_a_key() -> None:
     """PART-2: only a missing key is no key."""
-    dice = iter([1, 2, 3])
-    assert CounterPartitioner(lambda: next(dice)).partition(TopicView.all_available("t", 7), b"") == partition_for_key(b"", 7)
-    assert next(dice) == 1
+    rng = iter([1, 2, 3])
+    assert CounterPartitioner(lambda: next(rng)).partition(TopicView.all_available("t", 7), b"") == partition_for_key(b"", 7)
+    assert next(rng) == 1
 
 
 def test_explicit_partitions_are_taken_as_they_are() -> None:

@@ -11,7 +11,7 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.transactions import events as ev
 from coordinator.transactions.config import TransactionConfig
-from coordinator.transactions.coordinator import Answer, LoggedEvent, TransactionCoordinator
+from coordinator.transactions.coordinator import LoggedTransactionEvent, TransactionCoordinator, TransactionResult
 from coordinator.transactions.decide import Producer
 from coordinator.transactions.model import LAST_EPOCH
 from coordinator.transactions.states import TransactionState
@@ -24,11 +24,13 @@ TIMEOUT_MS = 60_000
 class World:
     """A coordinator, its log, and what it wanted ended."""
 
+    writable = True
+
     def __init__(self, **config: Any) -> None:
         self.now = 0
         self.config = TransactionConfig(**config)
         self._ids = count(100)
-        self.log: list[LoggedEvent] = []
+        self.log: list[LoggedTransactionEvent] = []
         self.coordinator = TransactionCoordinator(self.config, self.fresh, self)
         self.me = Producer(-1, -1)
 
@@ -37,7 +39,7 @@ class World:
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int:
         assert cause is None or cause < len(self.log)
-        self.log.append(LoggedEvent(at_ms, event))
+        self.log.append(LoggedTransactionEvent(at_ms, event))
         return len(self.log) - 1
 
     def init(self, expected: Producer | None = None, *, name: str = "tx", timeout_ms: int = TIMEOUT_MS) -> ErrorCode:
@@ -57,7 +59,7 @@ class World:
             self.me = answer.producer
         return answer.error
 
-    def _complete(self, answer: Answer) -> Answer:
+    def _complete(self, answer: TransactionResult) -> TransactionResult:
         if answer.ending is not None:
             assert self.state.startswith("Prepare")
             self.coordinator.complete(answer.ending, self.now)

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coordinator.slices import whole
 from coordinator.wire.messages import API_KEYS
 from coordinator.wire.plain import bounds, from_plain, to_plain
 from coordinator.wire.schema import Field, Message, StructType
@@ -55,6 +56,8 @@ def any_message(keys: tuple[int, ...]) -> st.SearchStrategy[tuple[int, Any]]:
 def check(version: int, message: Message) -> None:
     body = message.encode(version)
     assert type(message).decode(version, body) == message
+    assert whole(type(message).decode_in_slices(version, body), 0) == message
+    assert whole(message.encode_in_slices(version), 0) == body
     plain = json.loads(json.dumps(to_plain(message, version)))
     assert from_plain(type(message), version, plain).encode(version) == body
 

@@ -174,7 +174,7 @@ def test_bytes_are_read_from_any_bytes_like_that_slices_to_bytes() -> None:
 
 def test_compiled_functions_can_be_looked_at() -> None:
     assert decoder_source(HeartbeatRequest, 4).startswith("def decode(data, p):")
-    assert encoder_source(HeartbeatRequest, 4).startswith("def encode(o):")
+    assert encoder_source(HeartbeatRequest, 4).startswith("def encode(o, most=1 << 62):")
 
 
 def test_classes_are_compiled_late() -> None:

@@ -1,7 +1,7 @@
 """The messages of Kafka 4.3.1, one module an API, each loaded when it is first asked for.
 
 Owns the way from an API key to its classes. `ENTRIES` spares the start-up a look at 89 files; a module it does not name
-(a new API is one new file) is found by the `KEY` it declares. Knows no field of any message.
+(a new API is one new file) is found by the `KEY` it declares. Does not depend on the fields of messages.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class NodeEndpoint(Struct):
     rack: str | None = string(since=16, nullable=16, default=None)
 
 
-class FetchResponse(Response, key=KEY, versions=(4, 18), flexible=12):
+class FetchResponse(Response, key=KEY, versions=(4, 18), flexible=12, bounded=False):
     throttle_time_ms: int = int32(default=0)
     error_code: int = int16(since=7, default=0)
     session_id: int = int32(since=7, default=0)

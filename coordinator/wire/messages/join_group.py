@@ -34,7 +34,7 @@ class JoinGroupResponseMember(Struct):
     metadata: bytes = binary(default=b"")
 
 
-class JoinGroupResponse(Response, key=KEY, versions=(0, 9), flexible=6):
+class JoinGroupResponse(Response, key=KEY, versions=(0, 9), flexible=6, bounded=False):
     throttle_time_ms: int = int32(since=2, default=0)
     error_code: int = int16(default=0)
     generation_id: int = int32(default=-1)

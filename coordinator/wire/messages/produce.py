@@ -65,7 +65,7 @@ class NodeEndpoint(Struct):
     rack: str | None = string(since=10, nullable=10, default=None)
 
 
-class ProduceResponse(Response, key=KEY, versions=(3, 13), flexible=9):
+class ProduceResponse(Response, key=KEY, versions=(3, 13), flexible=9, bounded=False):
     responses: list[TopicProduceResponse] = array(TopicProduceResponse, default=())
     throttle_time_ms: int = int32(default=0)
     node_endpoints: list[NodeEndpoint] = array(NodeEndpoint, since=10, tag=0, default=())

@@ -1,0 +1,22 @@
+"""Events of consumer groups (KIP-848) as notes of a timeline; the words are those of `consumer_story`."""
+
+from __future__ import annotations
+
+from .consumer_story import KINDS as KINDS
+from .consumer_story import ConsumerStory
+from .reader import Line
+from .views import GroupView, Note
+from .words import printable
+
+
+def note_consumer_event(timeline: object, group: GroupView, line: Line) -> None:
+    """Tell one event of a consumer group, and remember what later sentences need."""
+    if group.consumers is None:
+        group.consumers = ConsumerStory()
+    sentence = group.consumers.tell(line)
+    group.state = group.consumers.state()
+    member = line.get("member")
+    names = [printable(member)] if member else []
+    group.entries.append(
+        Note(line["at_ms"], line["seq"], line["type"], group.generation, names, line, last_ms=line["at_ms"], sentence=sentence)
+    )

@@ -1,0 +1,112 @@
+"""The log of several brokers, replayed: the cluster, the groups that each broker served, and their transactional ids.
+
+Owns how the lines of several coordinators follow from each other. Rules: durable events belong to their partition, whoever wrote them,
+until a LogTruncated says that a later leader had them not; a broker that loads a partition folds those that count then. Does not
+depend on who wrote the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..cluster import Cluster
+from ..cluster.configs import BrokerConfigs
+from ..cluster.evolve import evolve as evolve_cluster
+from ..group_coordinator import GroupCoordinator
+from ..groups import events as ev
+from ..groups.config import GroupConfig
+from ..shards.availability import LogTruncated, PartitionsEmptied, PartitionsLoading
+from ..shards.durable import DurableEvents
+from ..transactions.events import FORGETTING
+from ..transactions.events import Event as TransactionEvent
+from ..transactions.evolve import evolve as evolve_transaction
+from ..transactions.model import Transaction
+from .cluster_lines import cluster_event_from_line
+from .codec import coordinator_from_plain, from_plain, transaction_from_plain
+from .reader import Line
+
+
+class _Row(NamedTuple):
+    seq: int
+    at_ms: int
+    group: str
+    event: ev.Event
+
+
+class ReplayedBrokers:
+    """What the lines of a log of several brokers lead to. `configs`: any broker's; `config`: the groups'."""
+
+    def __init__(self, lines: Iterable[Line], configs: BrokerConfigs, config: GroupConfig) -> None:
+        self.cluster = Cluster(cluster_id="", controller_id=1, brokers=(), configs=configs)
+        self.coordinators: dict[int, GroupCoordinator] = {}
+        self._configs = configs
+        self._config = config
+        self._rows: dict[int, list[_Row]] = {}
+        self._transactions: list[tuple[int, int, TransactionEvent]] = []
+        self._lost: set[int] = set()
+        self._stores: dict[tuple[int, int], DurableEvents] = {}
+        for line in lines:
+            self._fold(line)
+
+    def transactions(self) -> dict[str, Transaction]:
+        """The transactional ids, as the events that count leave them."""
+        found: dict[str, Transaction] = {}
+        for seq, at_ms, event in self._transactions:
+            if seq in self._lost:
+                continue
+            name = event.transactional_id
+            evolve_transaction(found.setdefault(name, Transaction(name)), event, at_ms)
+            if isinstance(event, FORGETTING):
+                del found[name]
+        return found
+
+    # -- one line
+
+    def _fold(self, line: Line) -> None:
+        match line["stream"]:
+            case "cluster":
+                event = cluster_event_from_line(line)
+                if event is not None:
+                    evolve_cluster(self.cluster, event)
+            case "transaction":
+                self._transactions.append((line["seq"], line["at_ms"], transaction_from_plain(line)))
+            case "coordinator":
+                self._coordinate(line)
+            case "group":
+                self._group(line)
+
+    def _group(self, line: Line) -> None:
+        coordinator, event, group_id = self._of(line["broker"]), from_plain(line), line["group"]
+        index = coordinator.partition_for(group_id)
+        if type(event) in ev.DURABLE:
+            self._rows.setdefault(index, []).append(_Row(line["seq"], line["at_ms"], group_id, event))
+        coordinator.partition_shard(index).refold(line["at_ms"], group_id, event)
+
+    def _coordinate(self, line: Line) -> None:
+        node, event = line["broker"], coordinator_from_plain(line)
+        coordinator = self._of(node)
+        coordinator.availability.evolve(event)
+        match event:
+            case LogTruncated():
+                self._lost = (self._lost | set(event.lost)) - set(event.restored)
+            case PartitionsEmptied():
+                for index in event.partitions:
+                    self._rows.pop(index, None)
+                    coordinator.partition_shard(index).durable.clear()
+            case PartitionsLoading():
+                for index in event.partitions:
+                    store = self._store(node, index)
+                    store.clear()
+                    for row in self._rows.get(index, ()):
+                        if row.seq not in self._lost:
+                            store.append(row.at_ms, row.group, row.event)
+
+    def _of(self, node: int) -> GroupCoordinator:
+        if node not in self.coordinators:
+            coordinator = self.coordinators[node] = GroupCoordinator(self._config)
+            coordinator.share(lambda index: self._store(node, index))
+        return self.coordinators[node]
+
+    def _store(self, node: int, index: int) -> DurableEvents:
+        return self._stores.setdefault((node, index), DurableEvents())

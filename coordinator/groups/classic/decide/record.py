@@ -1,0 +1,74 @@
+"""The group's record: what would be written to __consumer_offsets, and whether writing it works (ERR-2, PST-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....errors import ErrorCode
+from ...append_errors import client_append_error
+from ...config import GroupConfig
+from ...events import GenerationStored, MemberReplaced, StoredMember
+from ..model import ClassicGroup, metadata_of
+
+
+def generation_record(
+    group: ClassicGroup, assignments: Mapping[str, bytes] | None = None, replaced: MemberReplaced | None = None
+) -> GenerationStored:
+    """The record of the current generation, with these assignments (None: those the members have).
+
+    `replaced` is the static member about to take another's place: it is written under its new id.
+    """
+    assert group.protocol_type is not None and group.protocol_name is not None
+    stored = []
+    for m in group:
+        assignment = m.assignment if assignments is None else assignments.get(m.member_id, b"")
+        row = StoredMember(
+            m.member_id,
+            m.group_instance_id,
+            m.client_id,
+            m.client_host,
+            m.session_timeout_ms,
+            m.rebalance_timeout_ms,
+            m.metadata(group.protocol_name),
+            assignment,
+        )
+        if replaced is not None and m.member_id == replaced.replaced:
+            row = row._replace(
+                member_id=replaced.member_id,
+                session_timeout_ms=replaced.session_timeout_ms,
+                rebalance_timeout_ms=replaced.rebalance_timeout_ms,
+                subscription=metadata_of(replaced.protocols, group.protocol_name),
+            )
+        stored.append(row)
+    leader = group.leader if replaced is None else replaced.leader
+    return GenerationStored(group.generation, group.protocol_type, group.protocol_name, leader, tuple(stored))
+
+
+def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -> ErrorCode:
+    """What clients are told if the record cannot be written; NONE if it can."""
+    error = config.append_error
+    if not error and record_size(group_id, record) > config.max_record_bytes:
+        error = ErrorCode.RECORD_LIST_TOO_LARGE
+    return client_append_error(error)
+
+
+def record_size(group_id: str, record: GenerationStored) -> int:
+    """Bytes of a record batch that holds this one record, key and value as Kafka lays them out (PST-2)."""
+
+    def text(value: str | None) -> int:
+        if value is None:
+            return 2
+        return 2 + (len(value) if value.isascii() else len(value.encode(errors="surrogatepass")))
+
+    value = 2 + text(record.protocol_type) + 4 + text(record.protocol_name) + text(record.leader) + 8 + 4
+    for m in record.members:
+        value += text(m.member_id) + text(m.group_instance_id) + text(m.client_id) + text(m.client_host)
+        value += 4 + 4 + 4 + len(m.subscription) + 4 + len(m.assignment)
+    key = 2 + text(group_id)
+    body = 1 + 1 + 1 + _varint_size(key) + key + _varint_size(value) + value + 1
+    return 61 + _varint_size(body) + body
+
+
+def _varint_size(value: int) -> int:
+    """Bytes of a non-negative zigzag varint."""
+    return max(1, ((value << 1).bit_length() + 6) // 7)

@@ -1,0 +1,214 @@
+"""What the members of a consumer group subscribe to: names, regular expressions, topic ids, and the hash that tells a change.
+
+Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions are matched again (K8-RX-2). It does not depend on how
+partitions are assigned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from enum import Enum
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from ...errors import ErrorCode
+from . import events as ev
+from .environment import Environment, PatternRefused, Topics
+from .java_order import name_order
+from .model import ConsumerMembership, Member, SubscriberCount
+from .requests import Refused
+
+#: Regular expressions are matched again at most so often (K8-RX-2).
+REGEX_PAUSE_MS: Final = 10_000
+
+
+class RegexChange(Enum):
+    """What became of a member's regular expression."""
+
+    NONE = "unchanged"
+    UPDATED = "changed, and not resolved yet"
+    RESOLVED = "changed, and resolved already"
+
+    __hash__ = object.__hash__
+
+
+class Subscriptions(NamedTuple):
+    """The group's subscriptions if one member changed: subscribers of each topic, and whether all members subscribe alike (SRV-1)."""
+
+    subscribers: Mapping[str, SubscriberCount]
+    homogeneous: bool
+
+
+class SubscribedTopics:
+    """The ids of the topics a member subscribes to; asked by id it looks the name up, as Kafka's TopicIds does."""
+
+    __slots__ = ("names", "topics")
+
+    def __init__(self, names: Collection[str], topics: Topics) -> None:
+        self.names = names
+        self.topics = topics
+
+    def __contains__(self, topic_id: object) -> bool:
+        return isinstance(topic_id, bytes) and self.topics.topic_name(topic_id) in self.names
+
+
+def names_of(group: ConsumerMembership, member: Member) -> Collection[str]:
+    """The names a member subscribes to, with those its resolved regular expression matches (K8-RX-1)."""
+    matched = group.regexes.get(member.regex) if member.regex else None
+    return member.topics | matched if matched else member.topics
+
+
+def ordered_names(group: ConsumerMembership, member: Member) -> list[str]:
+    """The same names, in the order in which Kafka walks over them."""
+    named = name_order(sorted(member.topics))
+    matched = group.regexes.get(member.regex) if member.regex else None
+    if not matched:
+        return named
+    others = name_order(sorted(matched))
+    large, small = (named, others) if len(named) > len(others) else (others, named)
+    return [*large, *(name for name in small if name not in set(large))]
+
+
+def metadata_hash(subscribed: Iterable[str], topics: Topics) -> int:
+    """A number that differs when any subscribed topic came, went, grew, was made anew or moved to other racks; 0 if none exists."""
+    found = [(name, topics.fingerprint(name)) for name in sorted(subscribed)]
+    existing = [mark for _, mark in found if mark]
+    if not existing:
+        return 0
+    digest = blake2b(b"".join(existing), digest_size=7)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
+    """The subscriptions if `old` became `new`."""
+    subscribers = dict(group.subscribers)
+    _shift(subscribers, old.topics - new.topics, -1, 0)
+    _shift(subscribers, new.topics - old.topics, 1, 0)
+    regexes = dict(group.regex_members)
+    if old.regex != new.regex:
+        if old.regex:
+            if regexes.get(old.regex) == 1:
+                _shift(subscribers, group.regexes.get(old.regex, ()), 0, -1)
+            regexes[old.regex] = regexes.get(old.regex, 0) - 1
+        if new.regex:
+            regexes[new.regex] = regexes.get(new.regex, 0) + 1
+    known = new.member_id in group.members or (new.instance_id is not None and new.instance_id in group.static_members)
+    return Subscriptions(
+        subscribers, is_homogeneous({r: n for r, n in regexes.items() if n > 0}, subscribers, len(group.members) + (not known))
+    )
+
+
+def without(group: ConsumerMembership, members: Collection[Member]) -> tuple[Mapping[str, SubscriberCount], list[str]]:
+    """The subscribers of each topic if `members` were gone, and the regular expressions that nobody has then."""
+    subscribers = dict(group.subscribers)
+    left = dict(group.regex_members)
+    for member in members:
+        _shift(subscribers, member.topics, -1, 0)
+        if member.regex:
+            left[member.regex] -= 1
+    forgotten = [regex for regex, count in left.items() if not count]
+    for regex in forgotten:
+        _shift(subscribers, group.regexes.get(regex, ()), 0, -1)
+    return subscribers, forgotten
+
+
+def is_homogeneous(regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int) -> bool:
+    """Whether every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
+    if not regexes:
+        return all(count.by_name == members for count in subscribers.values())
+    if next(iter(regexes.values())) != members:
+        return False
+    return all(count.by_regex == 1 and count.by_name <= 0 for count in subscribers.values())
+
+
+def _shift(subscribers: dict[str, SubscriberCount], names: Iterable[str], by_name: int, by_regex: int) -> None:
+    for name in names:
+        names_so_far, regexes_so_far = subscribers.get(name, (0, 0))
+        count = SubscriberCount(names_so_far + by_name, regexes_so_far + by_regex)
+        if count.by_name or count.by_regex:
+            subscribers[name] = count
+        else:
+            subscribers.pop(name, None)
+
+
+# -- regular expressions
+
+
+class RegexOutcome(NamedTuple):
+    """What a member's regular expression brings about: events, and which expressions are to be matched after the reply."""
+
+    change: RegexChange
+    events: tuple[ev.ConsumerEvent, ...] = ()
+    resolve: frozenset[str] | None = None
+
+
+def update_regex(group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment) -> RegexOutcome:
+    """See to a member's regular expression (K8-RX-1, K8-RX-2). Raises Refused for a pattern that RE2J refuses."""
+    change, refresh = RegexChange.NONE, False
+    events: tuple[ev.ConsumerEvent, ...] = ()
+    if old.regex != new.regex:
+        change = RegexChange.UPDATED
+        if old.regex and group.regex_members.get(old.regex) == 1:
+            events = (ev.TopicRegexForgotten(old.regex),)
+        if new.regex:
+            if not group.regex_members.get(new.regex):
+                _check(new.regex, environment)
+                refresh = True
+            elif new.regex in group.regexes:
+                change = RegexChange.RESOLVED
+        elif old.regex:
+            change = RegexChange.RESOLVED
+    if not refresh and not group.regex_members:
+        return RegexOutcome(change, events)
+    return RegexOutcome(change, events, _due(group, old, new, now, environment, refresh))
+
+
+def _check(regex: str, environment: Environment) -> None:
+    try:
+        environment.compile_pattern(regex)
+    except PatternRefused as refused:
+        text = f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {refused}."
+        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from None
+
+
+def _due(group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment, refresh: bool) -> frozenset[str] | None:
+    """Which expressions are to be matched now; None if it is not yet time."""
+    last = next(iter(group.regexes_ms.values()), None)
+    if last is not None and now <= last + REGEX_PAUSE_MS:
+        return None
+    subscribed = dict(group.regex_members)
+    if old.regex:
+        subscribed[old.regex] = subscribed.get(old.regex, 0) - 1
+    if new.regex:
+        subscribed[new.regex] = subscribed.get(new.regex, 0) + 1
+    wanted = frozenset(regex for regex, count in subscribed.items() if count > 0)
+    due = (
+        refresh
+        or len(wanted) != len(group.regexes)
+        or (group.resolved_version is not None and group.resolved_version < environment.topics.created)
+        or last is None
+        or now > last + environment.regex_refresh_interval_ms
+    )
+    return wanted if due and wanted else None
+
+
+def resolve(group: ConsumerMembership, regexes: Collection[str], environment: Environment) -> tuple[ev.ConsumerEvent, ...]:
+    """Match expressions against all topics, and bump the group epoch if that changes what is subscribed to (K8-RX-2)."""
+    subscribers = dict(group.subscribers)
+    changed = False
+    events: list[ev.ConsumerEvent] = []
+    for regex in sorted(regexes):
+        if not group.regex_members.get(regex):
+            continue
+        matches = environment.compile_pattern(regex)
+        topics = frozenset(name for name in environment.topics.names() if matches(name))
+        before = group.regexes.get(regex, frozenset())
+        if topics != before:
+            changed = True
+            _shift(subscribers, before, 0, -1)
+            _shift(subscribers, topics, 0, 1)
+        events.append(ev.TopicRegexResolved(regex, tuple(sorted(topics))))
+    new_hash = metadata_hash(subscribers, environment.topics)
+    if changed or new_hash != group.metadata_hash:
+        events.append(ev.GroupEpochBumped(group.group_epoch + 1, new_hash, "topics that a regular expression matches changed"))
+    return tuple(events)

@@ -1,0 +1,105 @@
+"""Which function decides about which request, for requests that name one group.
+
+A request about membership is decided by the membership that the group has; one about offsets is decided for the group as a
+whole. `without_group` answers a request whose group does not exist, unless the request is one that creates its group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..errors import ErrorCode
+from ..wire.messages.heartbeat import HeartbeatRequest
+from ..wire.messages.join_group import JoinGroupRequest
+from ..wire.messages.leave_group import LeaveGroupRequest
+from ..wire.messages.offset_commit import OffsetCommitRequest
+from ..wire.messages.offset_delete import OffsetDeleteRequest
+from ..wire.messages.sync_group import SyncGroupRequest
+from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from ..wire.schema import Request as RequestMessage
+from ..wire.schema import Response
+from .classic.decide.heartbeat import decide_heartbeat
+from .classic.decide.join import decide_join, refuse_join
+from .classic.decide.leave import decide_leave, leave_without_group
+from .classic.decide.sync import decide_sync, refuse_sync
+from .classic.model import ClassicGroup
+from .config import GroupConfig
+from .group import Group
+from .offsets.decide import decide_commit, decide_offset_delete, decide_transactional_commit, refuse_commit_without_group
+from .refusals import refusal
+from .requests import Decision, RequestContext
+
+Decide = Callable[[Any, Any, RequestContext, int, GroupConfig], Decision]
+
+#: By membership and request.
+_OF_MEMBERSHIP: dict[type, dict[type, Decide]] = {
+    ClassicGroup: {
+        HeartbeatRequest: decide_heartbeat,
+        JoinGroupRequest: decide_join,
+        LeaveGroupRequest: decide_leave,
+        SyncGroupRequest: decide_sync,
+    },
+}
+_OF_OFFSETS: dict[type, Decide] = {
+    OffsetCommitRequest: decide_commit,
+    OffsetDeleteRequest: decide_offset_delete,
+    TxnOffsetCommitRequest: decide_transactional_commit,
+}
+
+
+def decide(group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig) -> Decision:
+    """What a request does to an existing, or just created, group."""
+    of_offsets = _OF_OFFSETS.get(type(request))
+    if of_offsets is not None:
+        return of_offsets(group, request, context, now, config)
+    membership = group.membership
+    return _OF_MEMBERSHIP[type(membership)][type(request)](membership, request, context, now, config)
+
+
+class Entry(NamedTuple):
+    """How a kind of request is received, before any group is looked at."""
+
+    creates: str | None = None
+    """How GroupCreated names this kind of request; None: it never creates a group (JOIN-1, OC-1, TXN-3)."""
+    refuse_creation: Callable[[Any, RequestContext], ErrorCode] = lambda request, context: ErrorCode.NONE
+    """Why this request may not create its group."""
+    without_group: Callable[[Any, RequestContext], Response] | None = None
+    """The response where the group does not exist and the request does not create it; None: UNKNOWN_MEMBER_ID."""
+    refuse: Callable[[Any, RequestContext, GroupConfig], ErrorCode] | None = None
+    """The checks that need no group."""
+    refuse_first: bool = False
+    """Those checks stand even before the coordinator's availability (ENT-2)."""
+    empty_group_id: bool = False
+    """"" is a group id like any other here (ENT-6)."""
+
+
+ENTRIES: dict[type, Entry] = {
+    HeartbeatRequest: Entry(),
+    JoinGroupRequest: Entry(
+        creates="join",
+        refuse_creation=lambda request, context: ErrorCode.UNKNOWN_MEMBER_ID if request.member_id else ErrorCode.NONE,
+        refuse=lambda request, context, config: refuse_join(request, config),
+    ),
+    SyncGroupRequest: Entry(refuse=lambda request, context, config: refuse_sync(request, context), refuse_first=True),
+    LeaveGroupRequest: Entry(without_group=leave_without_group),
+    OffsetCommitRequest: Entry(creates="commit", refuse_creation=refuse_commit_without_group, empty_group_id=True),
+    TxnOffsetCommitRequest: Entry(
+        creates="commit",
+        refuse_creation=lambda request, context: ErrorCode.ILLEGAL_GENERATION if request.generation_id >= 0 else ErrorCode.NONE,
+    ),
+    OffsetDeleteRequest: Entry(
+        without_group=lambda request, context: refusal(request, context, ErrorCode.GROUP_ID_NOT_FOUND),
+    ),
+}
+
+
+def without_group(request: RequestMessage, context: RequestContext) -> Response | None:
+    """The response to a request whose group does not exist; None: the request creates it."""
+    entry = ENTRIES[type(request)]
+    if entry.creates is not None:
+        error = entry.refuse_creation(request, context)
+        return refusal(request, context, error) if error else None
+    if entry.without_group is not None:
+        return entry.without_group(request, context)
+    return refusal(request, context, ErrorCode.UNKNOWN_MEMBER_ID)

@@ -1,0 +1,43 @@
+"""(group, event) -> group, for the events of offsets: the only writer of a group's offsets. It holds no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .events import OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
+from .table import Offset
+
+if TYPE_CHECKING:
+    from ..group import Group
+
+
+def _committed(group: Group, event: OffsetsCommitted, at: int) -> None:
+    for o in event.offsets:
+        group.offsets.commit(o.topic, o.partition, Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms))
+        group.pending_offsets.overtake((o.topic, o.partition))
+
+
+def _offsets_pending(group: Group, event: OffsetsPending, at: int) -> None:
+    for o in event.offsets:
+        offset = Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms)
+        group.pending_offsets.add(event.producer_id, (o.topic, o.partition), offset)
+
+
+def _pending_ended(group: Group, event: PendingOffsetsEnded, at: int) -> None:
+    for (topic, partition), offset in group.pending_offsets.end(event.producer_id, event.partitions).items():
+        group.offsets.commit(topic, partition, offset)
+
+
+def _offsets_removed(group: Group, event: OffsetsRemoved, at: int) -> None:
+    for key in event.partitions:
+        group.offsets.forget(key)
+        group.pending_offsets.cancel(key)
+
+
+FOLDS: dict[type, Callable[[Group, Any, int], None]] = {
+    OffsetsCommitted: _committed,
+    OffsetsPending: _offsets_pending,
+    PendingOffsetsEnded: _pending_ended,
+    OffsetsRemoved: _offsets_removed,
+}

@@ -1,0 +1,151 @@
+"""Asking brokers what the reassignment tool needs: metadata, reassignments, configurations. Blocking sockets, one connection a broker.
+
+Owns the connections and the requests' wire forms. Raises AdminError in words for whoever typed the command. Does not depend on files.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from ..errors import ErrorCode
+from ..wire.framing import frame, parse_response_header, request_header
+from ..wire.messages import response_type
+from ..wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic
+from ..wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from ..wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
+from ..wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from ..wire.schema import Request
+
+TopicPartition = tuple[str, int]
+TOPIC, BROKER = 2, 4
+_SET, _DELETE = 0, 1
+_TIMEOUT_S = 30.0
+
+
+class AdminError(Exception):
+    """A broker cannot be asked, or refuses: what, and why."""
+
+
+class Moving(NamedTuple):
+    """A partition that is being reassigned."""
+
+    replicas: list[int]
+    adding: list[int]
+    removing: list[int]
+
+    @property
+    def target(self) -> list[int]:
+        """The replicas at the end."""
+        return [node for node in self.replicas if node not in self.removing]
+
+
+class Admin:
+    """A client of one cluster."""
+
+    def __init__(self, bootstrap: Sequence[tuple[str, int]]) -> None:
+        self._bootstrap = list(bootstrap)
+        self._connections: dict[int | None, socket.socket] = {}
+        self._addresses: dict[int, tuple[str, int]] = {}
+        self.racks: dict[int, str | None] = {}
+        self._asked = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    def replicas(self, topics: Sequence[str]) -> dict[TopicPartition, list[int]]:
+        """The replicas of every partition of these topics that exists; learns the brokers, too."""
+        asked = [MetadataRequestTopic(name=topic) for topic in topics]
+        answer = self.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False), 12)
+        self._addresses = {node.node_id: (node.host, node.port) for node in answer.brokers}
+        self.racks = {node.node_id: node.rack for node in answer.brokers}
+        return {
+            (topic.name, partition.partition_index): list(partition.replica_nodes)
+            for topic in answer.topics if not topic.error_code for partition in topic.partitions}
+
+    def moving(self) -> dict[TopicPartition, Moving]:
+        """All partitions that are being reassigned."""
+        answer = self.ask(ListPartitionReassignmentsRequest(timeout_ms=30_000, topics=None), 0)
+        _check(answer.error_code, answer.error_message)
+        return {
+            (topic.name, each.partition_index): Moving(list(each.replicas), list(each.adding_replicas), list(each.removing_replicas))
+            for topic in answer.topics for each in topic.partitions}
+
+    def reassign(self, targets: Mapping[TopicPartition, list[int] | None]) -> dict[TopicPartition, str]:
+        """Ask for reassignments (None: cancel); answers the refused ones with why."""
+        topics: dict[str, list[ReassignablePartition]] = {}
+        for (topic, index), replicas in sorted(targets.items()):
+            topics.setdefault(topic, []).append(ReassignablePartition(partition_index=index, replicas=replicas))
+        answer = self.ask(AlterPartitionReassignmentsRequest(
+            timeout_ms=30_000, topics=[ReassignableTopic(name=name, partitions=rows) for name, rows in topics.items()]), 0)
+        _check(answer.error_code, answer.error_message)
+        return {
+            (topic.name, row.partition_index): row.error_message or ErrorCode(row.error_code).name
+            for topic in answer.responses for row in topic.partitions if row.error_code}
+
+    def configs(self, kind: int, name: str, keys: Sequence[str]) -> dict[str, str]:
+        """The values of a topic or a broker that were set, not defaults."""
+        resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=list(keys))
+        answer = self.ask(DescribeConfigsRequest(resources=[resource]), 4, int(name) if kind == BROKER else None)
+        (result,) = answer.results
+        _check(result.error_code, result.error_message)
+        return {row.name: row.value or "" for row in result.configs if row.value}
+
+    def set_configs(self, kind: int, name: str, values: Mapping[str, str | None]) -> None:
+        """Set values of a topic or a broker; None: remove."""
+        changes = [
+            AlterableConfig(name=key, config_operation=_DELETE if value is None else _SET, value=value) for key, value in values.items()]
+        resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=changes)
+        answer = self.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1, int(name) if kind == BROKER else None)
+        (result,) = answer.responses
+        _check(result.error_code, result.error_message)
+
+    def ask(self, request: Request, version: int, node: int | None = None) -> Any:
+        """One request to a broker (None: any), and its answer. Raises AdminError."""
+        self._asked += 1
+        key = type(request).api_key
+        try:
+            connection = self._connection(node)
+            connection.sendall(frame(request_header(key, version, self._asked, "coordinator-reassign"), request.encode(version)))
+            body = _receive(connection, struct.unpack(">i", _receive(connection, 4))[0])
+        except OSError as error:
+            raise AdminError(f"the broker does not answer: {error}") from None
+        _, at = parse_response_header(body, key, version)
+        return response_type(key).decode(version, body, at)
+
+    def _connection(self, node: int | None) -> socket.socket:
+        if node not in self._connections:
+            self._connections[node] = self._connect([self._addresses[node]] if node in self._addresses else self._bootstrap)
+        return self._connections[node]
+
+    def _connect(self, addresses: Sequence[tuple[str, int]]) -> socket.socket:
+        failed: list[str] = []
+        for host, port in addresses:
+            try:
+                return socket.create_connection((host, port), timeout=_TIMEOUT_S)
+            except OSError as error:
+                failed.append(f"{host}:{port}: {error.strerror or error}")
+        raise AdminError(f"no broker can be reached: {'; '.join(failed)}")
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        piece = connection.recv(size - len(data))
+        if not piece:
+            raise OSError("it closed the connection")
+        data += piece
+    return bytes(data)
+
+
+def _check(code: int, message: str | None) -> None:
+    if code:
+        raise AdminError(message or ErrorCode(code).name)

@@ -1,0 +1,51 @@
+"""What an operator or a test does to the groups of a shard: end a session, begin a rebalance, put sessions off.
+
+The events are those of the same things when they happen by themselves. It does not decide whether something may be done; it says
+when it could not be.
+"""
+
+from __future__ import annotations
+
+from ..groups.classic.model import ClassicGroup
+from ..groups.classic.settle import start_rebalance
+from ..groups.classic.states import COMPLETING_REBALANCE, STABLE
+from .journal import Effects
+from .shard import Shard
+from .timers import TimerKind
+
+
+def _session(shard: Shard, group_id: str) -> int:
+    classic = isinstance(shard.groups[group_id].membership, ClassicGroup)
+    return int(TimerKind.SESSION if classic else TimerKind.CONSUMER_SESSION)
+
+
+def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> bool:
+    """End a member's session, or a pending id's time, now (SES-2). False: it has a parked request, which keeps it alive (SES-1)."""
+    seen = len(effects.events)
+    kind = _session(shard, group_id)
+    shard.timers.cancel((kind, group_id, member_id))
+    shard.ran_out(kind, group_id, member_id, effects)
+    return len(effects.events) > seen
+
+
+def begin_rebalance(shard: Shard, group_id: str, reason: str, effects: Effects) -> bool:
+    """Let a classic group with members rebalance. False: it does so already, has nobody, or is of the consumer protocol, which
+    has no rebalance of all members together."""
+    group = shard.groups[group_id]
+    classic = group.membership
+    if not isinstance(classic, ClassicGroup) or classic.state not in (STABLE, COMPLETING_REBALANCE):
+        return False
+    shard.settle(group, start_rebalance(classic, reason, effects.now, shard.config), effects)
+    return True
+
+
+def session_ends(shard: Shard, group_id: str, member_id: str) -> int | None:
+    """When a member's session ends unless it is renewed."""
+    return shard.timers.get((_session(shard, group_id), group_id, member_id))
+
+
+def postpone_session(shard: Shard, group_id: str, member_id: str, duration_ms: int) -> None:
+    """Let a member's session end so much later, as if its heartbeats had come meanwhile."""
+    at = session_ends(shard, group_id, member_id)
+    if at is not None:
+        shard.timers.arm((_session(shard, group_id), group_id, member_id), at + duration_ms)

@@ -1,0 +1,64 @@
+"""What a call to the coordinator brings about, and where events are written down.
+
+`Effects` collects the events and replies of one call while it is served; `Outcome` is what the caller gets of it. `EventSink`
+is where events are written down before replies leave. Values and a protocol only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from ..groups import events as ev
+from ..groups.requests import Reply
+from .availability import AvailabilityEvent
+
+CoordinatorEvent = ev.Event | AvailabilityEvent
+
+
+class LoggedEvent(NamedTuple):
+    """An event as a log holds it. `group` None: an event of the coordinator, not of a group."""
+
+    at_ms: int
+    group: str | None
+    event: CoordinatorEvent
+
+
+class Outcome(NamedTuple):
+    """What a call brought about: the events, by group (None: of the coordinator), in order; and the replies that may go out now."""
+
+    events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
+    replies: tuple[Reply, ...] = ()
+
+
+class EventSink(Protocol):
+    """Where events are written down before their replies go out."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether events can be written down now. Where they cannot, nothing may change."""
+        ...
+
+    def group_event(self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None) -> int:
+        """Append one event of a group, `generation` being the group's after it (None: a consumer group); returns its number in the log."""
+        ...
+
+    def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None) -> int:
+        """Append one event of the coordinator; returns its number in the log."""
+        ...
+
+
+class Effects:
+    """The events and replies of one call, in order. `now` and `cause` (the log's number of the request, None: time passed) are
+    those of the call."""
+
+    __slots__ = ("cause", "events", "now", "replies")
+
+    def __init__(self, now: int, cause: int | None = None) -> None:
+        self.now = now
+        self.cause = cause
+        self.events: list[tuple[str | None, CoordinatorEvent]] = []
+        self.replies: list[Reply] = []
+
+    def outcome(self) -> Outcome:
+        """What the caller gets."""
+        return Outcome(tuple(self.events), tuple(self.replies))

@@ -1,0 +1,1 @@
+"""Tests of `coordinator.re2j`."""
