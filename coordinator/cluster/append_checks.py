@@ -1,8 +1,9 @@
 """What a topic's configuration demands of the records of a batch, before the batch may be appended.
 
 Owns the refusals of single records with Kafka's words (KIP-467): missing keys of compacted topics, timestamps out of bounds
-(KIP-32, KIP-937), records that do not fill their batch. Rule: look at the header and walk once over uncompressed records;
-read records one by one, or open a compressed batch, only where that leaves a doubt. Refuses to know logs and producers.
+(KIP-32, KIP-937), records that do not fill their batch. Rules: each batch's records are walked over once, those of a compressed
+batch as far as a budget of work goes that grows with the request; records are looked at one by one only where that leaves a
+doubt. Does not depend on logs and producers.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from .compression import decompress, plausible
-from .record_codec import Record, read_records, survey
+from .compression import Budget, Opened, decompress
+from .record_codec import Measured, Survey, measure_records, survey, survey_opened, wrapped
 from .records import CRC_START, HEADER_SIZE, LOG_APPEND_TIME, NO_TIMESTAMP, BatchHeader, BatchRefused, RecordError
 
 RECORDS = HEADER_SIZE - CRC_START
@@ -32,49 +33,76 @@ class LogConfig(NamedTuple):
 
 _NO_TIMESTAMP = -1
 """Kafka looks for the highest timestamp from here on up."""
+_STEPS_PER_FAULT = 8
+"""What it costs to word a record's fault, and to send it."""
 
 
-def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: int, where: str) -> int:
-    """The batch's true highest timestamp, as far as it can be known without opening it. Raises BatchRefused 87 and 32."""
+def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: int, where: str, budget: Budget | None = None) -> int:
+    """The batch's true highest timestamp, as far as it can be known.
+
+    A compressed batch is opened and its records are walked over as far as `budget` goes; what lies behind is believed. Raises
+    BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and UNKNOWN_SERVER_ERROR (-1) for bytes that cannot be opened.
+    """
+    opened, seen = _walked(header, body, budget or Budget.for_request(len(body)))
     highest, lowest = header.max_timestamp, min(header.base_timestamp, header.max_timestamp)
-    keyless: tuple[int, ...] = ()
-    if header.codec:
-        if not plausible(header.codec, body[RECORDS:]):
-            raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"not compressed by codec {header.codec}")
-    else:
-        seen = survey(body, header.record_count, RECORDS)
-        keyless = seen.keyless if config.compacted else ()
-        if not header.attributes & LOG_APPEND_TIME:
-            highest, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
-            if lowest < -1 << 63 or highest >= 1 << 63:  # some have wrapped
-                timestamps = [record.timestamp for record in read_records(header, body[RECORDS:])]
-                highest, lowest = max(timestamps), min(timestamps)
-            highest = max(highest, _NO_TIMESTAMP)
-    doubtful = bool(header.attributes & LOG_APPEND_TIME) or (config.compacted and header.codec)
+    if opened is None:
+        return highest
+    if not header.attributes & LOG_APPEND_TIME and seen.min_timestamp_delta <= seen.max_timestamp_delta:
+        found, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
+        if lowest < -1 << 63 or found >= 1 << 63:
+            found, lowest = _wrapped_bounds(header, opened.data if header.codec else body[RECORDS:])
+        highest = max(found, _NO_TIMESTAMP) if opened.whole else max(found, highest)
+    doubtful = bool(header.attributes & LOG_APPEND_TIME)
     if not config.append_time:
         doubtful = doubtful or highest > now_ms + config.timestamp_after_max_ms or lowest < now_ms - config.timestamp_before_max_ms
-    if keyless or doubtful:
-        _refuse_records(header, body, config, now_ms, where)
+    if doubtful or (config.compacted and seen.keyless):
+        _refuse_records(header, opened.data if header.codec else body[RECORDS:], config, now_ms, where)
+    if header.codec and not seen.in_order:  # Kafka builds the batch anew, for which it has not read enough (-1)
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "offsets within the batch are not consecutive")
     return highest
 
 
-def _refuse_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: int, where: str) -> None:
-    """Look at each record; raise BatchRefused if any is at fault: 32 if one has a bad timestamp, else 87."""
+def _walked(header: BatchHeader, body: bytes, budget: Budget) -> tuple[Opened | None, Survey]:
+    """The plain bytes of a compressed batch, and what the walk over the records found. None: this Python cannot open the codec."""
+    if not header.codec:
+        return Opened(body), survey(body, header.record_count, RECORDS)  # not cut out: the hot path
     try:
-        payload = decompress(header.codec, body[RECORDS:])
+        opened = decompress(header.codec, body[RECORDS:], budget)
     except ValueError as error:
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from None
-    if payload is None:
-        return
+    if opened is None:
+        return None, _NOTHING_SEEN
+    walked = min(header.record_count, budget.left)
+    seen = survey_opened(opened, header.record_count, budget)
+    return opened._replace(whole=opened.whole and walked == header.record_count), seen
+
+
+_NOTHING_SEEN = Survey(-1 << 63, 1 << 63, ())
+
+
+def _wrapped_bounds(header: BatchHeader, data: bytes) -> tuple[int, int]:
+    """The highest and the lowest timestamp where a sum goes beyond 64 bits."""
+    budget = Budget.for_request(len(data))
+    timestamps = [
+        wrapped(header.base_timestamp + record.timestamp_delta)
+        for record in measure_records(data, header.record_count, budget, sized=not header.codec)]
+    return max(timestamps), min(timestamps)
+
+
+def _refuse_records(header: BatchHeader, data: bytes, config: LogConfig, now_ms: int, where: str) -> None:
+    """Look at each record; raise BatchRefused if any is at fault: INVALID_TIMESTAMP if one has a bad timestamp, else INVALID_RECORD."""
     errors: list[RecordError] = []
     timestamps = False
-    for index, record in enumerate(read_records(header, payload)):
-        text = f"Compacted topic cannot accept message without key in topic partition {where}"
-        if not config.compacted or record.key is not None:
+    keyless = f"Compacted topic cannot accept message without key in topic partition {where}"
+    budget = Budget.for_request(len(data) if not header.codec else header.size)
+    for index, record in enumerate(measure_records(data, header.record_count, budget, sized=not header.codec)):
+        text = keyless
+        if not config.compacted or record.key_size >= 0:
             text = _timestamp_fault(header, record, config, now_ms)
             timestamps = timestamps or bool(text)
         if text:
             errors.append(RecordError(index, text))
+            budget.spend(_STEPS_PER_FAULT)
     if not errors:
         return
     if timestamps:
@@ -86,16 +114,22 @@ def _refuse_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms:
     raise BatchRefused(ErrorCode.INVALID_RECORD, message, message=message, records=tuple(errors))
 
 
-def _timestamp_fault(header: BatchHeader, record: Record, config: LogConfig, now_ms: int) -> str:
+def _timestamp_fault(header: BatchHeader, record: Measured, config: LogConfig, now_ms: int) -> str:
     """What is wrong with a record's timestamp (KIP-32, KIP-937), or ""."""
-    if not config.append_time and record.timestamp != NO_TIMESTAMP:
+    timestamp = header.max_timestamp
+    if not header.attributes & LOG_APPEND_TIME:
+        timestamp = wrapped(header.base_timestamp + record.timestamp_delta)
+    offset = header.base_offset + record.offset_delta
+    if not config.append_time and timestamp != NO_TIMESTAMP:
         low, high = now_ms - config.timestamp_before_max_ms, now_ms + config.timestamp_after_max_ms
-        if low <= record.timestamp <= high:
+        if low <= timestamp <= high:
             return ""
-        return (f"Timestamp {record.timestamp} of message with offset {record.offset} is out of range. "
+        return (f"Timestamp {timestamp} of message with offset {offset} is out of range. "
                 f"The timestamp should be within [{low}, {high}]")
     if header.attributes & LOG_APPEND_TIME:
-        sizes = f"key={len(record.key or b'')} bytes, value={len(record.value or b'')} bytes"
-        return (f"Invalid timestamp type in message DefaultRecord(offset={record.offset}, timestamp={record.timestamp}, {sizes}). "
+        # Of a compressed record Kafka reads no more than sizes here; of a plain one, those of nothing are 0.
+        name, least = ("PartialDefaultRecord", -1) if header.codec else ("DefaultRecord", 0)
+        sizes = f"key={max(record.key_size, least)} bytes, value={max(record.value_size, least)} bytes"
+        return (f"Invalid timestamp type in message {name}(offset={offset}, timestamp={timestamp}, {sizes}). "
                 "Producer should not set timestamp type to LogAppendTime.")
     return ""

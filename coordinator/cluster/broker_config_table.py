@@ -348,3 +348,8 @@ delegation.token.expiry.check.interval.ms long 3600000 1.. -
 add.partitions.to.txn.retry.backoff.max.ms int 100 0.. -
 add.partitions.to.txn.retry.backoff.ms int 20 1.. -
 """  # noqa: E501
+
+# Internal ones that are honoured: they may be given, and are shown nowhere.
+INTERNAL_TABLE = """
+group.consumer.regex.refresh.interval.ms int 600000 10000.. -
+"""

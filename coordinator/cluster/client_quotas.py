@@ -1,7 +1,7 @@
 """Client quotas (KIP-546): what is set for users, client ids and addresses, kept and shown; nothing is throttled by them.
 
 Rules are those of Kafka's ClientQuotaControlManager and ClientQuotasImage, texts included. An entity is a mapping from type to
-name, None for the default of that type; its types stand in the order of Java's HashMap. Refuses to know requests.
+name, None for the default of that type; its types stand in the order of Java's HashMap. Does not depend on requests.
 """
 
 from __future__ import annotations

@@ -1,139 +1,200 @@
-"""Opening compressed record batches, for questions about single records only; logs keep batches as they came.
+"""Opening compressed record batches: to check their records when they are appended, and for questions about single records.
 
-Owns the four codecs' framings as Kafka's clients write them: gzip by the standard library, snappy (plain, and xerial's
-blocks) and lz4 (frame format) in a few plain lines, zstd where Python has it (3.14). Speed is no aim: a look-up by
-timestamp opens one batch. Refuses to know what a record is.
+Owns the framings of the codecs as Kafka's clients write and Kafka's broker reads them: gzip by the standard library, snappy (one
+block, or xerial's blocks) and lz4 (frame format) in plain Python, zstd where Python has it (3.14). Rule: a few bytes may stand
+for many, so opening them is paid for from a `Budget` that grows with what came in; where the budget ends, what is open so far is
+given, and said not to be whole. Logs keep batches as they came. Does not depend on what a record is.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 _XERIAL = b"\x82SNAPPY\x00"
-_LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _XERIAL_HEADER = 16
-_ELEMENTS_LOOKED_AT = 64
-_SNAPPY = 2
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_GZIP_HEADER = 10
 _LITERAL = -1
-_MAGIC = {1: b"\x1f\x8b", 3: _LZ4_MAGIC, 4: b"\x28\xb5\x2f\xfd"}
+
+FREE_STEPS = 50_000
+"""What a request may cost whatever its size: some 50 ms."""
+STEPS_PER_MIB = 100_000
+BYTES_PER_STEP = 512
+_MANY_STEPS = 1 << 40
 
 
-MAX_PLAIN_BYTES = 1 << 28
-"""A batch that would come out larger is not opened: whoever sent it wanted memory."""
+class Budget:
+    """The steps of work that one request may still cost. A step is a record, a compressed element, or 512 plain bytes."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = _MANY_STEPS) -> None:
+        self.left = left
+
+    @classmethod
+    def for_request(cls, size: int) -> Budget:
+        """What a request of so many bytes may cost."""
+        return cls(FREE_STEPS + STEPS_PER_MIB * size // (1 << 20))
+
+    def spend(self, steps: int) -> None:
+        """Take steps away; never below none."""
+        self.left = max(self.left - steps, 0)
 
 
-def plausible(codec: int, data: bytes) -> bool:
-    """Whether bytes that start so can be what the codec wrote.
+class Opened(NamedTuple):
+    """Plain bytes, and whether they are all there are."""
 
-    Magic numbers; of snappy, which has none, the first elements of the first block: a bounded look, whatever the size.
+    data: bytes
+    whole: bool = True
+
+
+class _SpentError(Exception):
+    """The budget ended before the data did."""
+
+
+def decompress(codec: int, data: bytes, budget: Budget | None = None) -> Opened | None:
+    """The plain bytes, as far as half of `budget` goes (None: as far as they go); the other half is for the records in them.
+
+    None when this Python cannot open the codec. Raises ValueError on data that Kafka cannot open either.
     """
-    return _snappy_begins(data) if codec == _SNAPPY else data.startswith(_MAGIC.get(codec, b""))
-
-
-def _snappy_begins(data: bytes) -> bool:
-    """Do the first elements of a snappy block stay within its bytes and its announced size, and copy only what is there?"""
-    framed = data.startswith(_XERIAL)
-    if framed and len(data) <= _XERIAL_HEADER:
-        return True
-    pos = _XERIAL_HEADER + 4 if framed else 0
-    end = pos + int.from_bytes(data[pos - 4:pos], "big") if framed else len(data)
-    if end > len(data):
-        return False
+    if codec == 0:
+        return Opened(data)
+    if budget is None:
+        return _open(codec, data, Budget())
+    half = Budget(budget.left // 2)
+    kept = budget.left - half.left
     try:
-        size, pos = _snappy_size(data, pos)
-        made = 0
-        for _ in range(_ELEMENTS_LOOKED_AT):
-            if pos >= end:
-                return made == size
-            length, distance, pos = _snappy_element(data, pos)
-            if distance == _LITERAL:
-                pos += length
-            elif not 0 < distance <= made:
-                return False
-            made += length
-            if made > size or pos > end:
-                return False
-    except IndexError:
-        return False
-    return True
+        return _open(codec, data, half)
+    finally:
+        budget.left = kept + half.left
 
 
-def decompress(codec: int, data: bytes) -> bytes | None:
-    """The plain bytes, or None when this Python cannot open the codec. Raises ValueError on damaged data."""
+def _open(codec: int, data: bytes, budget: Budget) -> Opened | None:
+    if codec == 1:
+        return _gunzip(data, budget)
+    if codec == 4:
+        return _unzstd(data, budget)
+    out = bytearray()
+    whole = True
     try:
-        if codec == 0:
-            return data
-        if codec == 1:
-            import zlib
-
-            try:
-                opened = zlib.decompressobj(31)
-                plain = opened.decompress(data, MAX_PLAIN_BYTES)
-            except zlib.error as error:
-                raise ValueError(str(error)) from None
-            if not opened.eof:
-                raise ValueError("gzip data end early or are too large")
-            return plain
         if codec == 2:
-            return _snappy(data)
-        if codec == 3:
-            return _lz4(data)
-        return _zstd(data)
+            _snappy(data, out, budget)
+        else:
+            _lz4(data, out, budget)
     except IndexError:
         raise ValueError("compressed data end early") from None
+    except _SpentError:
+        whole = False
+    return Opened(bytes(out), whole)
 
 
-def _zstd(data: bytes) -> bytes | None:
+# -- gzip, zstd ----------------------------------------------------------------------------------------------------------
+
+
+def _gunzip(data: bytes, budget: Budget) -> Opened:
+    """All members of a gzip file. What follows a member and does not begin another one is ignored, as by Java's GZIPInputStream."""
+    import zlib
+
+    pieces: list[bytes] = []
+    while True:
+        member = zlib.decompressobj(31)
+        most = budget.left * BYTES_PER_STEP
+        try:
+            piece = member.decompress(data, max(most, 1))
+        except zlib.error as error:
+            raise ValueError(str(error)) from None
+        pieces.append(piece)
+        budget.spend(1 + len(piece) // BYTES_PER_STEP)
+        if not member.eof:
+            if len(piece) < most:
+                raise ValueError("gzip data end early")
+            return Opened(b"".join(pieces), whole=False)
+        data = member.unused_data
+        if len(data) < _GZIP_HEADER or not data.startswith(b"\x1f\x8b\x08"):
+            return Opened(b"".join(pieces))
+        if not budget.left:
+            return Opened(b"".join(pieces), whole=False)
+
+
+def _unzstd(data: bytes, budget: Budget) -> Opened | None:
+    if not data.startswith(b"\x28\xb5\x2f\xfd"):
+        raise ValueError("no zstd frame")
     try:
         zstd: Any = import_module("compression.zstd")
     except ImportError:
         return None
+    opened = zstd.ZstdDecompressor()
+    most = budget.left * BYTES_PER_STEP
     try:
-        plain: bytes = zstd.decompress(data)
+        plain: bytes = opened.decompress(data, max(most, 1))
     except zstd.ZstdError as error:
         raise ValueError(str(error)) from None
-    return plain
+    budget.spend(1 + len(plain) // BYTES_PER_STEP)
+    if not opened.eof and len(plain) < most:
+        raise ValueError("zstd data end early")
+    return Opened(plain, bool(opened.eof))
 
 
-def _snappy(data: bytes) -> bytes:
-    if not data.startswith(_XERIAL):
-        return _snappy_block(data)
-    out, pos = [], 16
-    while pos < len(data):
-        size = int.from_bytes(data[pos:pos + 4], "big")
-        out.append(_snappy_block(data[pos + 4:pos + 4 + size]))
-        pos += 4 + size
-    return b"".join(out)
+# -- snappy --------------------------------------------------------------------------------------------------------------
 
 
-def _snappy_block(data: bytes) -> bytes:
-    size, pos = _snappy_size(data, 0)
-    out = bytearray()
-    while pos < len(data):
+def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
+    if not data.startswith(_XERIAL) or len(data) < _XERIAL_HEADER:
+        _snappy_block(data, out, budget)
+        return
+    pos = _XERIAL_HEADER
+    while pos + 4 <= len(data):  # a size that is cut short is the end
+        if data.startswith(_XERIAL, pos):  # another stream is appended
+            pos += _XERIAL_HEADER
+            continue
+        end = pos + 4 + int.from_bytes(data[pos:pos + 4], "big")
+        if end > len(data):
+            raise ValueError("a snappy block ends early")
+        _snappy_block(data[pos + 4:end], out, budget)
+        pos = end
+
+
+def _snappy_block(data: bytes, out: bytearray, budget: Budget) -> None:
+    """Append what a block holds. Raises ValueError, IndexError at an early end, _SpentError."""
+    size, pos = _snappy_size(data)
+    start, length_in = len(out), len(data)
+    most = start + min(size, budget.left * BYTES_PER_STEP)
+    for step in range(budget.left):
+        if pos >= length_in:
+            if len(out) - start != size:
+                raise ValueError("a snappy block of a wrong size")
+            budget.spend(1 + step + (len(out) - start) // BYTES_PER_STEP)
+            return
         length, distance, pos = _snappy_element(data, pos)
         if distance == _LITERAL:
-            out += data[pos:pos + length]
-            pos += length
-            if pos > len(data):
-                raise ValueError("snappy block ends early")
-        else:
+            end = pos + length
+            if end > length_in:
+                raise ValueError("a snappy block ends early")
+            out += data[pos:end]
+            pos = end
+        elif 0 < distance <= len(out) - start:
             _repeat(out, distance, length)
-    if len(out) != size:
-        raise ValueError("snappy block of a wrong size")
-    return bytes(out)
+        else:
+            raise ValueError("a copy from before the start")
+        if len(out) > most:
+            if len(out) - start > size:
+                raise ValueError("a snappy block of a wrong size")
+            break
+    budget.left = 0
+    raise _SpentError
 
 
-def _snappy_size(data: bytes, pos: int) -> tuple[int, int]:
-    """The size that a block announces, and where its elements begin."""
-    size = shift = 0
-    while True:
-        byte = data[pos]
-        pos += 1
-        size |= (byte & 0x7F) << shift
-        shift += 7
+def _snappy_size(data: bytes) -> tuple[int, int]:
+    """The size that a block announces, below 2**31 in five bytes at most, and where its elements begin."""
+    size = 0
+    for index, byte in enumerate(data[:5]):
+        size |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
-            return size, pos
+            if size >> 31:
+                break
+            return size, index + 1
+    raise ValueError("a snappy block without a size")
 
 
 def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
@@ -160,59 +221,114 @@ def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
 def _repeat(out: bytearray, distance: int, length: int) -> None:
     """Append `length` bytes that begin `distance` bytes back, which may overlap what is being written."""
     start = len(out) - distance
-    if distance <= 0 or start < 0:
-        raise ValueError("a copy from before the start")
-    if start + length > MAX_PLAIN_BYTES:
-        raise ValueError("too large")
     piece = out[start:start + length]
     if distance < length:
         piece = (piece * (length // distance + 1))[:length]
     out += piece
 
 
-def _lz4(data: bytes) -> bytes:
-    if not data.startswith(_LZ4_MAGIC):
-        raise ValueError("no lz4 frame")
-    flags = data[4]
-    pos = 6 + (8 if flags & 8 else 0) + (4 if flags & 1 else 0) + 1
-    out = bytearray()
+# -- lz4 -----------------------------------------------------------------------------------------------------------------
+
+
+def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:
+    """Append the one frame that the data begin with; what follows its end mark is ignored. Checksums of content are not looked at."""
+    most_in_block, pos = _lz4_descriptor(data)
+    checked = data[4] & 0x10
     while True:
         size = int.from_bytes(data[pos:pos + 4], "little")
+        if pos + 4 > len(data):
+            raise IndexError
         pos += 4
         if size == 0:
-            return bytes(out)
+            return
         plain, size = size >> 31, size & 0x7FFFFFFF
         block = data[pos:pos + size]
-        if len(block) < size:
-            raise ValueError("lz4 frame ends early")
+        if len(block) < size or size > most_in_block:
+            raise ValueError("an lz4 block of a wrong size")
         if plain:
             out += block
+            budget.spend(1 + size // BYTES_PER_STEP)
         else:
-            _lz4_block(block, out)
-        pos += size + (4 if flags & 16 else 0)
+            _lz4_block(block, out, most_in_block, budget)
+        if not budget.left:
+            raise _SpentError
+        pos += size + (4 if checked else 0)
 
 
-def _lz4_block(data: bytes, out: bytearray) -> None:
-    pos = 0
-    while True:
+def _lz4_descriptor(data: bytes) -> tuple[int, int]:
+    """The most bytes in a block, and where the first block begins. Checked as by Kafka: version 1, independent blocks, its hash."""
+    flags, sizes = data[4], data[5]
+    end = 6 + (8 if flags & 8 else 0)
+    if not data.startswith(_LZ4_MAGIC) or flags & 0xE3 != 0x60 or sizes & 0x8F or sizes < 0x40:
+        raise ValueError("no lz4 frame")
+    if data[end] != _short_xxh32(data[4:end]) >> 8 & 0xFF:
+        raise ValueError("an lz4 frame whose descriptor has a wrong hash")
+    return 1 << 2 * (sizes >> 4) + 8, end + 1
+
+
+def _lz4_block(data: bytes, out: bytearray, most: int, budget: Budget) -> None:
+    pos, start, end = 0, len(out), len(data)
+    enough = start + min(most, budget.left * BYTES_PER_STEP)
+    for step in range(budget.left):
         token = data[pos]
         pos += 1
-        length, pos = _lz4_length(data, pos, token >> 4)
+        length = token >> 4
+        if length == 15:
+            length, pos = _lz4_length(data, pos)
+        if pos + length > end:
+            raise IndexError
         out += data[pos:pos + length]
         pos += length
-        if pos >= len(data):
+        if pos == end:
+            if len(out) - start > most:
+                raise ValueError("an lz4 block that is larger than its frame allows")
+            budget.spend(1 + step + (len(out) - start) // BYTES_PER_STEP)
             return
         distance = data[pos] | data[pos + 1] << 8
-        length, pos = _lz4_length(data, pos + 2, token & 15)
-        _repeat(out, distance, length + 4)
+        pos += 2
+        length = token & 15
+        if length == 15:
+            length, pos = _lz4_length(data, pos)
+        length += 4
+        if not 0 < distance <= len(out) - start:
+            raise ValueError("a copy from before the start")
+        if len(out) + length > enough:
+            if enough == start + most:
+                raise ValueError("an lz4 block that is larger than its frame allows")
+            break
+        _repeat(out, distance, length)
+    budget.left = 0
+    raise _SpentError
 
 
-def _lz4_length(data: bytes, pos: int, length: int) -> tuple[int, int]:
-    if length == 15:
-        while True:
-            byte = data[pos]
-            pos += 1
-            length += byte
-            if byte != 255:
-                break
-    return length, pos
+def _lz4_length(data: bytes, pos: int) -> tuple[int, int]:
+    """A length of 15 and more, and the position behind it."""
+    length = 15
+    while True:
+        byte = data[pos]
+        pos += 1
+        length += byte
+        if byte != 255:
+            return length, pos
+
+
+_PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
+
+
+def _short_xxh32(data: bytes) -> int:
+    """XXH32 (seed 0) of fewer than 16 bytes."""
+    value = _PRIME_5 + len(data)
+    whole = len(data) & ~3
+    for pos in range(0, whole, 4):
+        value = _rotated(value + int.from_bytes(data[pos:pos + 4], "little") * _PRIME_3, 17) * _PRIME_4
+    for byte in data[whole:]:
+        value = _rotated(value + byte * _PRIME_5, 11) * _PRIME_1
+    value &= 0xFFFFFFFF
+    value = (value ^ value >> 15) * _PRIME_2 & 0xFFFFFFFF
+    value = (value ^ value >> 13) * _PRIME_3 & 0xFFFFFFFF
+    return value ^ value >> 16
+
+
+def _rotated(value: int, bits: int) -> int:
+    value &= 0xFFFFFFFF
+    return (value << bits | value >> 32 - bits) & 0xFFFFFFFF

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..errors import ErrorCode
 from ..java_hash import in_hash_order, java_hash
 from . import client_metrics, group_configs, topic_configs
-from .config_defs import ConfigDef, ConfigException, ConfigType
+from .config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
 from .configs import BrokerConfigs, broker_defs
 from .model import Cluster
 from .topic_names import why_invalid
@@ -80,8 +80,8 @@ def check_form(changes: Iterable[Change]) -> None:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}")
 
 
-def alter_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool) -> None:
-    """Change a topic's own values; `replace`: all others fall away (AlterConfigs). Raises ConfigRefused."""
+def altered_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool) -> dict[str, str]:
+    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). Raises ConfigRefused."""
     topic = cluster.topics.get(name)
     values = _apply_as_controller(topic.configs if topic and not replace else {}, changes, topic_configs.topic_defs())
     if not name:
@@ -95,8 +95,7 @@ def alter_topic(cluster: Cluster, name: str, changes: Iterable[Change], *, repla
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, str(refused)) from None
     if topic is None:
         raise ConfigRefused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
-    if not validate_only:
-        cluster.set_topic_configs(name, values)
+    return values
 
 
 def alter_group(
@@ -150,9 +149,10 @@ def alter_broker(
 
 def check_node(node_id: int, name: str, otherwise: str) -> None:
     """Is `name` this node's id? Raises ConfigRefused; `otherwise` is the text for another id, with two places to fill."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", name):
+    given = parse_whole(name)
+    if given is None:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
-    if int(name) != node_id:
+    if given != node_id:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, otherwise.format(node_id, name))
 
 

@@ -2,12 +2,12 @@
 
 Precedence, as in Kafka: set for this broker at run time, set for all brokers at run time, given at start, default. What is
 given at start is checked as a person would want it (`ConfigError`: what, where, what would be right); what clients change is
-checked in `config_changes` with Kafka's codes and texts. Refuses to know what a setting does: whoever honours it asks here.
+checked in `config_changes` with Kafka's codes and texts. Does not depend on what a setting does: whoever honours it asks here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -16,20 +16,32 @@ from .config_defs import ConfigDef, ConfigException, ConfigSource, ConfigValue, 
 __all__ = ["BROKER_SYNONYMS", "BrokerConfigs", "ConfigError", "ConfigInForce", "ConfigValue", "broker_defs"]
 
 # What the emulator acts on. All others are stored and shown, and change nothing.
+CONSUMER_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+
 HONOURED = frozenset({
-    "auto.create.topics.enable", "default.replication.factor", "delete.topic.enable", "fetch.max.bytes", "group.initial.rebalance.delay.ms",
+    "auto.create.topics.enable", "default.replication.factor", "delete.topic.enable", "fetch.max.bytes", "group.consumer.assignors",
+    "group.consumer.max.size", "group.consumer.migration.policy", "group.coordinator.rebalance.protocols",
+    *(f"group.consumer.{bound}{name}" for bound in ("", "min.", "max.") for name in CONSUMER_TIMES),
+    "group.initial.rebalance.delay.ms",
     "group.max.session.timeout.ms", "group.max.size", "group.min.session.timeout.ms", "log.cleanup.policy",
     "log.message.timestamp.after.max.ms", "log.message.timestamp.before.max.ms", "log.message.timestamp.type", "log.segment.bytes",
     "max.incremental.fetch.session.cache.slots", "max.request.partition.size.limit", "message.max.bytes", "min.insync.replicas",
     "num.partitions", "offset.metadata.max.bytes", "offsets.retention.check.interval.ms", "offsets.retention.minutes",
-    "offsets.topic.num.partitions", "producer.id.expiration.ms", "socket.request.max.bytes",
+    "offsets.topic.num.partitions", "producer.id.expiration.ms", "queued.max.request.bytes", "socket.request.max.bytes",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms", "transaction.max.timeout.ms",
     "transaction.remove.expired.transaction.cleanup.interval.ms", "transaction.state.log.num.partitions",
     "transaction.state.log.segment.bytes", "transactional.id.expiration.ms",
 })  # fmt: skip
 
-# Settings of the group coordinator that have nothing to act on here: writes take no time, and only classic groups are served.
-IDLE = frozenset({"group.coordinator.append.linger.ms", "group.coordinator.rebalance.protocols", "offsets.commit.timeout.ms"})
+# What a cluster of several brokers acts on, too.
+HONOURED_BY_SEVERAL = frozenset({
+    "auto.leader.rebalance.enable", "broker.session.timeout.ms", "controller.quorum.fetch.timeout.ms",
+    "leader.imbalance.check.interval.seconds", "offsets.topic.replication.factor", "replica.lag.time.max.ms", "replica.selector.class",
+    "transaction.state.log.min.isr", "transaction.state.log.replication.factor", "unclean.leader.election.enable",
+})  # fmt: skip
+
+# Settings of the group coordinator that have nothing to act on here: writes take no time.
+IDLE = frozenset({"group.coordinator.append.linger.ms", "offsets.commit.timeout.ms"})
 
 # The server decides these from its own options (and tells them with `publish`).
 DECIDED_ELSEWHERE = frozenset({
@@ -59,6 +71,22 @@ def broker_defs() -> dict[str, ConfigDef]:
     return read_table(TABLE)
 
 
+@cache
+def internal_defs() -> dict[str, ConfigDef]:
+    """Broker configurations that Kafka takes but does not show."""
+    from .broker_config_table import INTERNAL_TABLE
+
+    return read_table(INTERNAL_TABLE)
+
+
+def _def(name: str) -> ConfigDef:
+    return broker_defs().get(name) or internal_defs()[name]
+
+
+REASSIGNMENT_CONTROLLER = "reassignment.controller"
+"""No configuration of Kafka: which controller's way of moving partitions is shown. Brokers do not tell of it."""
+
+
 class ConfigError(ValueError):
     """A configuration given at start is wrong. The message says what, where and what would be right."""
 
@@ -73,7 +101,7 @@ class ConfigInForce(NamedTuple):
 
 
 class BrokerConfigs:
-    """One broker's configuration. `version` rises on every change at run time, for those who cache what they read."""
+    """One broker's configuration. Whoever keeps a value of it is told of changes: `on_change`, `keep_current`."""
 
     def __init__(self, values: Mapping[str, str] | None = None, *, kafka_defaults: bool = False, node_id: int = 1) -> None:
         """`values`: Kafka's names and texts. `kafka_defaults`: keep group.initial.rebalance.delay.ms at Kafka's 3000, not 0.
@@ -84,10 +112,12 @@ class BrokerConfigs:
             "broker.id": str(node_id), "controller.listener.names": "CONTROLLER", "node.id": str(node_id),
             "process.roles": "broker,controller",
         }
+        self.one_of_several = False
+        self.reassignment_controller = "kraft"
         self.dynamic: dict[str, str] = {}
         # A cluster formatted by 4.3.1 has eligible leader replicas, and with them this setting for all brokers.
         self.dynamic_default: dict[str, str] = {"min.insync.replicas": "1"}
-        self.version = 0
+        self._on_change: list[Callable[[], None]] = []
         self._values: dict[str, ConfigValue] = {}
         if not kafka_defaults:
             self.static["group.initial.rebalance.delay.ms"] = "0"
@@ -106,11 +136,27 @@ class BrokerConfigs:
             values[name.strip()] = text.strip()
         return cls(values, kafka_defaults=kafka_defaults, node_id=node_id)
 
+    def for_broker(self, node_id: int, values: Mapping[str, str] | None = None) -> BrokerConfigs:
+        """The same configuration for another broker, with values of its own on top. Raises ConfigError."""
+        other = BrokerConfigs(kafka_defaults=True, node_id=node_id)
+        other.one_of_several = True
+        other.reassignment_controller = self.reassignment_controller
+        other.static = {**self.static, "broker.id": str(node_id), "node.id": str(node_id)}
+        for name, text in (values or {}).items():
+            other.set(name, text)
+        other._check_together()
+        return other
+
     def set(self, name: str, text: str) -> None:
         """Give a value at start. Raises ConfigError for an unknown name or a value Kafka would refuse."""
-        known = broker_defs().get(name)
+        if name == REASSIGNMENT_CONTROLLER:
+            if text not in ("kraft", "zookeeper"):
+                raise ConfigError(f"{name}={text}: give kraft, as Kafka 4.3.1 does it, or zookeeper, as the older controller did")
+            self.reassignment_controller = text
+            return
+        known = broker_defs().get(name) or internal_defs().get(name)
         if known is None:
-            raise ConfigError(f"{name} is no broker configuration of Kafka 4.3.1{_near(name)}")
+            raise ConfigError(f"{name} is no broker configuration of Kafka 4.3.1{_belongs_elsewhere(name) or _near(name)}")
         if name in DECIDED_ELSEWHERE:
             raise ConfigError(f"{name} follows from the server's own options and cannot be given as a configuration")
         try:
@@ -129,7 +175,7 @@ class BrokerConfigs:
     def get(self, name: str) -> ConfigValue:
         """The typed value in force. Raises KeyError for an unknown name."""
         if name not in self._values:
-            self._values[name] = broker_defs()[name].parse(self.text(name)[0])
+            self._values[name] = _def(name).parse(self.text(name)[0])
         return self._values[name]
 
     def get_int(self, name: str) -> int:
@@ -161,7 +207,7 @@ class BrokerConfigs:
         for values, source in self.layers():
             if name in values:
                 return values[name], source
-        return broker_defs()[name].default, ConfigSource.DEFAULT
+        return _def(name).default, ConfigSource.DEFAULT
 
     def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:
         """Given values, the strongest first, without the defaults."""
@@ -179,6 +225,20 @@ class BrokerConfigs:
             self.dynamic = dict(values)
         self._changed()
 
+    def on_change(self, changed: Callable[[], None]) -> None:
+        """Call `changed` after every later change, before the request that makes it is answered."""
+        self._on_change.append(changed)
+
+    def keep_current(self, settings: object, read: Callable[[], Mapping[str, int]]) -> None:
+        """Set the attributes of `settings` that `read` names (`group_config`, `transaction_config`): now, and after every change."""
+
+        def put_in_force() -> None:
+            for name, value in read().items():
+                setattr(settings, name, value)
+
+        put_in_force()
+        self.on_change(put_in_force)
+
     def in_force(self) -> list[ConfigInForce]:
         """What is worth printing at start: what is honoured, the rest of the group coordinator's, what else was given; by name.
 
@@ -186,9 +246,10 @@ class BrokerConfigs:
         """
         given = {name for values, _ in self.layers() for name in values if name in broker_defs()}
         lines = []
-        for name in sorted((HONOURED | IDLE | given) - DECIDED_ELSEWHERE):
+        honoured = HONOURED | HONOURED_BY_SEVERAL if self.one_of_several else HONOURED
+        for name in sorted((honoured | IDLE | given) - DECIDED_ELSEWHERE):
             shown = "[hidden]" if broker_defs()[name].sensitive else show(self.get(name))
-            lines.append(ConfigInForce(name, shown, self.text(name)[1], name in HONOURED))
+            lines.append(ConfigInForce(name, shown, self.text(name)[1], name in honoured))
         return lines
 
     def group_config(self) -> dict[str, int]:
@@ -215,7 +276,8 @@ class BrokerConfigs:
 
     def _changed(self) -> None:
         self._values.clear()
-        self.version += 1
+        for changed in self._on_change:
+            changed()
 
     def _check_together(self) -> None:
         """What Kafka checks across names, as far as it concerns what we honour."""
@@ -226,6 +288,28 @@ class BrokerConfigs:
             raise ConfigError("group.initial.rebalance.delay.ms must be 0 or more")
         if "classic" not in self.get_list("group.coordinator.rebalance.protocols"):
             raise ConfigError("group.coordinator.rebalance.protocols must contain classic")
+        self._check_consumer_groups()
+
+    def _check_consumer_groups(self) -> None:
+        """Each time of consumer groups lies within its own bounds, and a heartbeat comes before the session ends (K8-CFG-1)."""
+        for name in CONSUMER_TIMES:
+            low, value, high = (f"group.consumer.{bound}{name}" for bound in ("min.", "", "max."))
+            for less, more in ((low, high), (low, value), (value, high)):
+                if self.get_int(less) > self.get_int(more):
+                    raise ConfigError(f"{less}={self.get_int(less)} must not be above {more}={self.get_int(more)}")
+        session, heartbeat = "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
+        if self.get_int(heartbeat) >= self.get_int(session):
+            raise ConfigError(f"{heartbeat}={self.get_int(heartbeat)} must be less than {session}={self.get_int(session)}")
+
+
+def _belongs_elsewhere(name: str) -> str:
+    """What to say of a name that Kafka knows, but not for brokers; "" if it is none."""
+    from .client_config_names import CLIENT_CONFIGS
+
+    if name not in CLIENT_CONFIGS:
+        return ""
+    bounds = "; a broker bounds it by group.min.session.timeout.ms and group.max.session.timeout.ms"
+    return f": it is a client's, to be given to the consumer or producer{bounds if name == 'session.timeout.ms' else ''}"
 
 
 def _near(name: str) -> str:

@@ -76,6 +76,15 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
             raise ConfigException(f"{name} must be greater than or equal to {low}")
         if high in broker_defs() and value > broker.get_int(high):
             raise ConfigException(f"{name} must be less than or equal to {high}")
+    for protocol in ("consumer", "share", "streams"):
+        session, heartbeat = f"{protocol}.session.timeout.ms", f"{protocol}.heartbeat.interval.ms"
+        if _in_force(typed, session, broker) <= _in_force(typed, heartbeat, broker):
+            raise ConfigException(f"{session} must be greater than {heartbeat}")
+
+
+def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> int:
+    value = typed.get(name)
+    return value if isinstance(value, int) else broker.get_int(f"group.{name}")
 
 
 def _check_offset_reset(text: str | None) -> None:

@@ -2,7 +2,7 @@
 
 Owns what Kafka keeps in its metadata image. Rules: names and ids change together; `version` rises on every change that a
 Metadata answer could show, so an encoded answer may be kept as long as `version` stands; chance and ids come from outside.
-Several brokers, racks and replicas are modelled although one broker is served. Refuses to know: sockets, clocks, groups,
+Several brokers, racks and replicas are modelled although one broker is served. Does not depend on sockets, clocks, groups,
 how records look (a `PartitionLog` keeps them) and whether a request was allowed (the handlers check, then call here).
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .client_quotas import ClientQuotas
@@ -26,19 +26,37 @@ SHARE_GROUP_STATE = "__share_group_state"
 INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_STATE})
 
 
+# The levels at which a cluster formatted by 4.3.1 has its features, as far as they are served here; the others are at 0.
+FEATURE_LEVELS = {"eligible.leader.replicas.version": 1, "group.version": 1, "metadata.version": 30, "transaction.version": 2}
+
+
 @dataclass(slots=True)
 class BrokerNode:
-    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no leadership."""
+    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no leadership.
+
+    `epoch`: the broker epoch, new at each registration. `shutting_down`: it announced a controlled shutdown (KIP-841).
+    """
 
     node_id: int
     rack: str | None = None
     endpoints: dict[str, tuple[str, int]] = field(default_factory=dict)
     fenced: bool = False
+    epoch: int = 0
+    shutting_down: bool = False
+
+    @property
+    def active(self) -> bool:
+        """Whether it may lead partitions and be in sync: neither fenced nor shutting down."""
+        return not self.fenced and not self.shutting_down
 
 
 @dataclass(slots=True)
 class Partition:
-    """One partition: who leads it, who holds it, and its log (the served broker's copy)."""
+    """One partition: who leads it, who holds it, and its log (the served broker's copy).
+
+    `partition_epoch` rises on every change (KIP-497). `elr`, `last_known_elr`: eligible leader replicas (KIP-966). `adding` and
+    `removing` are not empty while the partition is being reassigned (KIP-455); both kinds are among `replicas`.
+    """
 
     topic: str
     index: int
@@ -48,6 +66,16 @@ class Partition:
     isr: list[int]
     offline: list[int]
     log: PartitionLog
+    partition_epoch: int = 0
+    elr: list[int] = field(default_factory=list)
+    last_known_elr: list[int] = field(default_factory=list)
+    adding: list[int] = field(default_factory=list)
+    removing: list[int] = field(default_factory=list)
+
+    @property
+    def reassigning(self) -> bool:
+        """Whether it is on its way to other brokers."""
+        return bool(self.adding or self.removing)
 
 
 @dataclass(slots=True)
@@ -61,16 +89,14 @@ class Topic:
     configs: dict[str, str]
     broker_configs: BrokerConfigs
     _cached: dict[str, ConfigValue] = field(default_factory=dict)
-    _cached_at: int = -1
+    derived: dict[type, Any] = field(default_factory=dict, compare=False)
+    """What others have worked out from the configuration in force, by its type; forgotten when the configuration changes."""
 
     def effective(self, name: str) -> ConfigValue:
         """The typed value in force for a topic configuration: the topic's own, else the broker's, else Kafka's default.
 
         Raises KeyError for a name that is no topic configuration.
         """
-        if self._cached_at != self.broker_configs.version:
-            self._cached.clear()
-            self._cached_at = self.broker_configs.version
         if name not in self._cached:
             from .topic_configs import effective_value
 
@@ -86,28 +112,40 @@ class Topic:
     def set_configs(self, configs: Mapping[str, str]) -> None:
         """Replace the topic's own values. They must have been validated (`topic_configs.validate`)."""
         self.configs = dict(configs)
+        self.forget_effective()
+
+    def forget_effective(self) -> None:
+        """The topic's or the broker's configuration changed: `effective` reads anew."""
         self._cached.clear()
+        self.derived.clear()
 
 
 class Cluster:
-    """Brokers and topics. `version` rises on every visible change."""
+    """Brokers and topics. `version` rises on every visible change.
+
+    `new_log` gives the log of a new partition, from its topic's name, its index and its replicas; default: a new log for each.
+    """
 
     def __init__(
         self, *, cluster_id: str, controller_id: int, brokers: Iterable[BrokerNode], configs: BrokerConfigs,
-        new_log: Callable[[], PartitionLog] | None = None,
+        new_log: Callable[[str, int, list[int]], PartitionLog] | None = None,
     ) -> None:
         self.cluster_id = cluster_id
         self.controller_id = controller_id
+        self.controller_epoch = 1
         self.brokers: dict[int, BrokerNode] = {broker.node_id: broker for broker in brokers}
         self.configs = configs
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self.group_configs: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
+        self.features = dict(FEATURE_LEVELS)
         self.version = 0
+        self.topics_created = 0
         # Answers made from this state, by whatever key their maker likes; emptied on every change.
         self.kept: dict[Hashable, bytes] = {}
         self._new_log = new_log or _partition_log
+        configs.on_change(self._configs_changed)
 
     def create_topic(
         self, name: str, *, topic_id: bytes, assignment: list[list[int]], configs: Mapping[str, str] | None = None,
@@ -119,6 +157,7 @@ class Cluster:
         topic = Topic(name, topic_id, internal or name in INTERNAL_TOPICS, [], dict(configs or {}), self.configs)
         self.topics[name] = topic
         self.topics_by_id[topic_id] = topic
+        self.topics_created += 1
         self.add_partitions(name, assignment)
         return topic
 
@@ -126,7 +165,7 @@ class Cluster:
         """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is none."""
         topic = self.topics.pop(name)
         del self.topics_by_id[topic.id]
-        self._changed()
+        self.changed()
         return topic
 
     def add_partitions(self, name: str, assignment: list[list[int]]) -> list[Partition]:
@@ -135,7 +174,7 @@ class Cluster:
         first = len(topic.partitions)
         added = [self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)]
         topic.partitions.extend(added)
-        self._changed()
+        self.changed()
         return added
 
     def partition(self, name: str, index: int) -> Partition | None:
@@ -148,7 +187,12 @@ class Cluster:
     def set_topic_configs(self, name: str, configs: Mapping[str, str]) -> None:
         """Replace a topic's own configuration values (validated before)."""
         self.topics[name].set_configs(configs)
-        self._changed()
+        self.changed()
+
+    def set_feature(self, name: str, level: int) -> None:
+        """Finalise a feature at a level; at 0 it is off."""
+        self.features[name] = level
+        self.changed()
 
     @cached_property
     def client_quotas(self) -> ClientQuotas:
@@ -167,20 +211,29 @@ class Cluster:
     def add_broker(self, broker: BrokerNode) -> None:
         """Add a broker, or replace the one with its id (new endpoints, fencing)."""
         self.brokers[broker.node_id] = broker
-        self._changed()
+        self.changed()
 
-    def _changed(self) -> None:
+    def _configs_changed(self) -> None:
+        for topic in self.topics.values():
+            topic.forget_effective()
+
+    def changed(self) -> None:
+        """Something that Metadata shows is different now; also for `evolve`, after it wrote to brokers or partitions."""
         self.version += 1
         self.kept.clear()
 
     def _partition(self, topic: str, index: int, replicas: list[int]) -> Partition:
-        alive = [node for node in replicas if node in self.brokers and not self.brokers[node].fenced]
-        offline = [node for node in replicas if node not in alive]
-        leader = alive[0] if alive else -1
-        return Partition(topic, index, leader, 0, list(replicas), alive or list(replicas), offline, self._new_log())
+        active = [node for node in replicas if node in self.brokers and self.brokers[node].active]
+        leader = active[0] if active else -1
+        log = self._new_log(topic, index, replicas)
+        return Partition(topic, index, leader, 0, list(replicas), active or list(replicas), self.offline(replicas), log)
+
+    def offline(self, replicas: Iterable[int]) -> list[int]:
+        """Those of a partition's replicas whose brokers are unknown or fenced."""
+        return [node for node in replicas if node not in self.brokers or self.brokers[node].fenced]
 
 
-def _partition_log() -> PartitionLog:
+def _partition_log(_topic: str, _index: int, _replicas: list[int]) -> PartitionLog:
     from .partition_log import PartitionLog
 
     return PartitionLog()

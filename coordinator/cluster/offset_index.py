@@ -1,7 +1,7 @@
 """A log's sparse offset index, as Kafka keeps it beside a segment: which batch begins about where.
 
 Readers of the log have better look-ups. This one exists because its gaps are seen by clients: they bound the list of aborted
-transactions in a Fetch. It is brought up to date when it is asked, never by an append. Refuses to know batches' bytes.
+transactions in a Fetch. It is brought up to date when it is asked, never by an append. Does not depend on batches' bytes.
 """
 
 from __future__ import annotations

@@ -3,24 +3,25 @@
 Owns offsets, the look-ups (by offset, by timestamp, by leader epoch), the log start that DeleteRecords moves, and whether
 a batch may be appended under a topic's configuration. Rules: of a batch only base offset and leader epoch are changed
 (both lie outside its checksum), and its timestamps where the topic says LogAppendTime or the header lies; bytes are never
-copied record by record; all look-ups are bisections. With one served broker the high watermark is the log end. What
+copied record by record; all look-ups are bisections. The high watermark is the log end, as nobody else holds the partition
+(`replica_log` is for those of several brokers). What
 transactions leave behind (markers, the last stable offset, who was aborted) is kept in `aborted`.
-Refuses to know who fetches, who waits, other replicas, and the time of day (`now_ms` is a wall clock given by the caller).
+Does not depend on who fetches, who waits, other replicas, and the time of day (`now_ms` is a wall clock given by the caller).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..errors import ErrorCode
 from .aborted import AbortedTransaction, AbortedTransactions
 from .append_checks import RECORDS, LogConfig, check_records
-from .compression import decompress
+from .compression import Budget, decompress
 from .offset_index import OffsetIndex
 from .producers import Producers
-from .record_codec import Record, build_batch, read_records
+from .record_codec import build_batch, measure_records, wrapped
 from .records import (
     CONTROL,
     CRC_START,
@@ -111,19 +112,21 @@ class PartitionLog:
     def last_stable_offset(self) -> int:
         """Where the oldest open transaction began; without one the high watermark. Readers of committed records stop here."""
         if not self.transactions:
-            return self.log_end_offset
-        return max(next(iter(self.transactions.values())), self.log_start_offset)
+            return self.high_watermark
+        return min(max(next(iter(self.transactions.values())), self.log_start_offset), self.high_watermark)
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def append(
         self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "",
+        budget: Budget | None = None,
     ) -> Appended:
         """Append the batch that `data` begins with (`records.sole_batch` gave its header).
 
-        `where` is Kafka's name of the partition, topic-index. Whether a transactional batch may come was asked of its
-        coordinator before. Raises BatchRefused, and then nothing has changed. The order of the checks is Kafka's: size (10),
-        checksum (2), header (87), records (87, 32), segment (18), producer (47, 45, 48).
+        `where` is Kafka's name of the partition, topic-index; `budget` what checking its request's records may still cost.
+        Whether a transactional batch may come was asked of its coordinator before. Raises BatchRefused, and then nothing has
+        changed. The order of the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer
+        (47, 45, 48).
         """
         if header.base_offset != 0:
             raise BatchRefused(ErrorCode.INVALID_RECORD, f"base offset {header.base_offset} instead of 0")
@@ -133,7 +136,7 @@ class PartitionLog:
         if header.size < HEADER_SIZE or crc32c(body) != header.crc:
             raise BatchRefused(ErrorCode.CORRUPT_MESSAGE, "less than a header, or a wrong checksum")
         check_header(header)
-        highest = check_records(header, body, config, now_ms, where)
+        highest = check_records(header, body, config, now_ms, where, budget)
         if config.append_time:
             header, body = with_max_timestamp(header, body, now_ms, append_time=True)
         elif highest != header.max_timestamp or header.attributes & LOG_APPEND_TIME:
@@ -163,16 +166,22 @@ class PartitionLog:
             header, body = with_max_timestamp(header, body, now_ms, append_time=True)
         offset = self.log_end_offset
         self._add(header, body, leader_epoch)
-        first_offset = self.producers.marked(marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, now_ms)
+        self._marked(marker, offset, now_ms)
+        return offset
+
+    def _marked(self, marker: Marker, offset: int, timestamp: int) -> None:
+        first_offset = self.producers.marked(marker.producer_id, marker.producer_epoch, marker.coordinator_epoch, timestamp)
         if first_offset is not None:
             del self.transactions[marker.producer_id]
             if not marker.committed:
-                self.aborted.enter(marker.producer_id, first_offset, offset, self.last_stable_offset)
-        return offset
+                stable = max(next(iter(self.transactions.values()), self.log_end_offset), self.log_start_offset)
+                self.aborted.enter(marker.producer_id, first_offset, offset, stable)
 
     def _add(self, header: BatchHeader, body: bytes, leader_epoch: int) -> None:
         self.assign_epoch(leader_epoch)
-        head = stamp(self.log_end_offset, leader_epoch, header)
+        self._keep(header, stamp(self.log_end_offset, leader_epoch, header), body)
+
+    def _keep(self, header: BatchHeader, head: bytes, body: bytes) -> None:
         highest = header.max_timestamp
         if self._highest is None or highest > self._highest[0]:
             self._highest = highest, head, body
@@ -268,24 +277,31 @@ class PartitionLog:
         first = self._epochs[0]
         return TimestampedOffset(self.log_start_offset, leader_epoch=first.epoch if first.end_offset <= self.log_start_offset else -1)
 
-    def highest_timestamp(self) -> TimestampedOffset:
-        """The record with the highest timestamp ever appended, the first of equals (KIP-734); deleted records count."""
+    def highest_timestamp(self, budget: Budget | None = None) -> TimestampedOffset:
+        """The record with the highest timestamp ever appended, the first of equals (KIP-734); deleted records count.
+
+        As `first_at_or_after` for what the budget does, and for the refusal.
+        """
         if self._highest is None:
             return TimestampedOffset()
         timestamp, head, body = self._highest
         header = parse_header(head + body[:RECORDS])
-        for record in _records(header, body):
+        for record in _records(header, body, budget):
             if record.timestamp == timestamp:
                 return TimestampedOffset(record.offset, timestamp, header.leader_epoch)
         return TimestampedOffset(header.base_offset, timestamp, header.leader_epoch)
 
-    def first_at_or_after(self, timestamp: int) -> TimestampedOffset:
-        """The first record, by offset, whose timestamp is not below `timestamp`; all -1 if there is none (KIP-79)."""
+    def first_at_or_after(self, timestamp: int, budget: Budget | None = None) -> TimestampedOffset:
+        """The first record, by offset, whose timestamp is not below `timestamp`; all -1 if there is none (KIP-79).
+
+        Batches are opened as far as `budget` goes (None: what one request may cost); of the rest the header is believed. Raises
+        BatchRefused INVALID_RECORD (87) where a record's size was found wrong, which an append does not look at in a compressed batch.
+        """
         for i in range(bisect_left(self._tops, timestamp), len(self._tops)):
             header = self._header(i)
             if header.max_timestamp < timestamp:
                 continue
-            for record in _records(header, self._pieces[2 * i + 1]):
+            for record in _records(header, self._pieces[2 * i + 1], budget):
                 if record.timestamp >= timestamp and record.offset >= self.log_start_offset:
                     return TimestampedOffset(record.offset, record.timestamp, header.leader_epoch)
         return TimestampedOffset()
@@ -310,12 +326,30 @@ def _running_maximum(values: Iterable[int]) -> list[int]:
     return tops
 
 
-def _records(header: BatchHeader, body: bytes) -> Iterable[Record]:
-    """A stored batch's records. A batch that cannot be opened counts as one record: its first, with its highest timestamp."""
+class _Stamped(NamedTuple):
+    offset: int
+    timestamp: int
+
+
+def _records(header: BatchHeader, body: bytes, budget: Budget | None) -> Iterator[_Stamped]:
+    """A stored batch's records. What cannot be opened, or not within the budget, counts as one: its first, with its highest timestamp."""
+    if budget is None:
+        budget = Budget.for_request(0)
     try:
-        payload = decompress(header.codec, body[RECORDS:])
+        opened = decompress(header.codec, body[RECORDS:], budget)
     except ValueError:
-        payload = None
-    if payload is None:
-        return (Record(header.base_offset, header.max_timestamp, None, None),)
-    return read_records(header, payload)
+        opened = None
+    count = 0
+    if opened is not None:
+        base = header.base_timestamp
+        append_time = header.attributes & LOG_APPEND_TIME
+        try:
+            for record in measure_records(opened.data, header.record_count, budget, sized=True):
+                count += 1
+                timestamp = header.max_timestamp if append_time else wrapped(base + record.timestamp_delta)
+                yield _Stamped(header.base_offset + record.offset_delta, timestamp)
+        except BatchRefused:
+            if opened.whole:
+                raise
+    if count < header.record_count:
+        yield _Stamped(header.base_offset, header.max_timestamp)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from .model import BrokerNode
 
 
-class Dice(Protocol):
+class RandomSource(Protocol):
     """What is needed of a source of randomness; `random.Random` is one."""
 
     def randrange(self, stop: int, /) -> int:
@@ -28,9 +28,9 @@ class InvalidReplicationFactor(Exception):
         super().__init__(f"Unable to replicate the partition {replication_factor} time(s): {why}")
 
 
-def place(partitions: int, replication_factor: int, brokers: Iterable[BrokerNode], dice: Dice) -> list[list[int]]:
+def place(partitions: int, replication_factor: int, brokers: Iterable[BrokerNode], rng: RandomSource) -> list[list[int]]:
     """The replicas of each of that many new partitions, preferred leader first. Raises InvalidReplicationFactor."""
-    racks = _Racks(brokers, dice)
+    racks = _Racks(brokers, rng)
     if replication_factor > racks.total:
         raise InvalidReplicationFactor(
             replication_factor,
@@ -45,10 +45,10 @@ def place(partitions: int, replication_factor: int, brokers: Iterable[BrokerNode
 class _Brokers:
     """Brokers of one rack, all fenced or all not: handed out in a circle that starts one further on for each partition."""
 
-    def __init__(self, ids: list[int], dice: Dice) -> None:
+    def __init__(self, ids: list[int], rng: RandomSource) -> None:
         self.ids = sorted(ids)
         self.taken = 0
-        self.offset = dice.randrange(len(ids)) if ids else 0
+        self.offset = rng.randrange(len(ids)) if ids else 0
         self.epoch = 0
 
     def next(self, epoch: int) -> int | None:
@@ -65,19 +65,19 @@ class _Brokers:
 
 
 class _Racks:
-    def __init__(self, brokers: Iterable[BrokerNode], dice: Dice) -> None:
+    def __init__(self, brokers: Iterable[BrokerNode], rng: RandomSource) -> None:
         by_rack: dict[str | None, tuple[list[int], list[int]]] = {}
         for broker in brokers:
             by_rack.setdefault(broker.rack, ([], []))[broker.fenced].append(broker.node_id)
-        self.dice = dice
+        self.rng = rng
         self.total = sum(len(fenced) + len(unfenced) for unfenced, fenced in by_rack.values())
         self.unfenced = sum(len(unfenced) for unfenced, _ in by_rack.values())
         names = sorted(by_rack, key=lambda name: (name is not None, name or ""))
         # Unfenced brokers first, then fenced ones.
-        self.racks = [(_Brokers(by_rack[name][0], dice), _Brokers(by_rack[name][1], dice)) for name in names]
+        self.racks = [(_Brokers(by_rack[name][0], rng), _Brokers(by_rack[name][1], rng)) for name in names]
         self.order = list(range(len(self.racks)))
         self.epoch = 0
-        self.offset = dice.randrange(len(self.racks)) if self.racks else 0
+        self.offset = rng.randrange(len(self.racks)) if self.racks else 0
 
     def place(self, replication_factor: int) -> list[int]:
         if self.epoch == self.unfenced and self.unfenced > 1:
@@ -111,14 +111,14 @@ class _Racks:
             at = (at + 1) % len(self.order)
 
     def _shuffle(self) -> None:
-        _java_shuffle(self.order, self.dice)
+        _java_shuffle(self.order, self.rng)
         for unfenced, fenced in self.racks:
-            _java_shuffle(unfenced.ids, self.dice)
-            _java_shuffle(fenced.ids, self.dice)
+            _java_shuffle(unfenced.ids, self.rng)
+            _java_shuffle(fenced.ids, self.rng)
 
 
-def _java_shuffle(items: list[Any], dice: Dice) -> None:
+def _java_shuffle(items: list[Any], rng: RandomSource) -> None:
     """Collections.shuffle, draw for draw."""
     for last in range(len(items) - 1, 0, -1):
-        other = dice.randrange(last + 1)
+        other = rng.randrange(last + 1)
         items[last], items[other] = items[other], items[last]

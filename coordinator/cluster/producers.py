@@ -3,12 +3,13 @@
 Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five batches of each
 producer are remembered, a batch sent again is answered with its first offset, and a producer without state may start at
 any sequence. Of a producer's open transaction it knows the first offset, of its markers the epochs they must have, and of
-batches that are to begin a transaction what was tried so far (KIP-890). Refuses to know logs, topics and clocks, and who coordinates.
+batches that are to begin a transaction what was tried so far (KIP-890). Does not depend on logs, topics and clocks, and who coordinates.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ..errors import ErrorCode
@@ -205,16 +206,24 @@ def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:
 
 
 class ProducerIds:
-    """The ids of a cluster's producers: each given once, ascending."""
+    """The ids that a broker gives to producers: each given once, ascending.
 
-    __slots__ = ("_next",)
+    `block` fetches the next ids to give when those at hand are used up (Kafka's brokers take blocks of 1,000 from the controller);
+    without it all ids from `first` on are at hand.
+    """
 
-    def __init__(self, first: int = 0) -> None:
+    __slots__ = ("_block", "_end", "_next")
+
+    def __init__(self, first: int = 0, *, block: Callable[[], range] | None = None) -> None:
         self._next = first
+        self._end: int | None = None if block is None else first
+        self._block = block
 
     def next(self) -> int:
         """A producer id never given before."""
+        if self._block is not None and self._next == self._end:
+            block = self._block()
+            self._next, self._end = block.start, block.stop
         given = self._next
         self._next += 1
         return given
-

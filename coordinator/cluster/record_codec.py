@@ -1,8 +1,9 @@
 """Single records of a batch (format v2): walked over, read, written; and whole batches built.
 
-Owns the varints and the layout of a record, apart from its batch's header. Rules: a walk (`survey`) costs well under a
-microsecond a record and is all that an append needs; reading (`read_records`) is for questions about single records, on
-bytes that are decompressed already. The builder serves tests, tools and demonstrations. Refuses to know logs and topics.
+Owns the varints and the layout of a record, apart from its batch's header. Rules: a walk (`survey`, `survey_opened`) costs well
+under a microsecond a record and is all that an append needs; `measure_records` is for questions about single records. Records
+that came compressed are looked at as far as a `Budget` goes. `read_records` and the builder serve tests, tools and demonstrations.
+Does not depend on logs and topics.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ..errors import ErrorCode
+from ..wire.varints import put_sized, put_varint
+from .compression import Budget, Opened
 from .records import (
     HEADER_SIZE,
     LOG_APPEND_TIME,
@@ -25,6 +28,10 @@ from .records import (
 
 _SIGN = 1 << 63
 _MASK = (1 << 64) - 1
+
+
+class _TooManyError(Exception):
+    """More headers than may be walked over."""
 
 
 class Record(NamedTuple):
@@ -43,36 +50,60 @@ class Survey(NamedTuple):
     max_timestamp_delta: int
     min_timestamp_delta: int
     keyless: tuple[int, ...]
+    in_order: bool = True
+    """Whether each record's offset is one above that of the record before it, from 0."""
 
 
 def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
     """Walk over uncompressed records from `pos` to the end.
 
-    Raises BatchRefused 87 when a part does not fit its record, or the records do not fill the bytes exactly; -1 when a
-    record's size has more than five bytes. The hot path of Produce, so one loop; offsets inside the batch are not looked at
-    (nor are they by Kafka).
+    Raises BatchRefused INVALID_RECORD (87) when a part does not fit its record, or the records do not fill the bytes exactly;
+    UNKNOWN_SERVER_ERROR (-1) when a record's size has more than five bytes. Kafka does not look at the offsets of such records.
     """
+    try:
+        return _walk(data, record_count, pos, sized=True)
+    except IndexError:
+        raise invalid("the records end early") from None
+
+
+def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
+    """Walk over records that came compressed, as far as they are open and the budget goes.
+
+    Kafka reads those from a stream, and does not look at the sizes of records (scenario compressed_batches.records_that_are_damaged).
+    Raises BatchRefused INVALID_RECORD (87) when the records end early, or do not fill the bytes exactly.
+    """
+    most = min(record_count, budget.left)
+    try:
+        seen = _walk(opened.data, most, 0, sized=False, whole=opened.whole and most == record_count, most_headers=budget.left)
+    except IndexError:
+        raise invalid("the records end early") from None
+    budget.spend(most)
+    return seen
+
+
+def _walk(data: bytes, record_count: int, pos: int, *, sized: bool, whole: bool = True, most_headers: int = _MASK) -> Survey:  # noqa: C901
+    """The hot path of Produce, so one loop. `sized`: each record must fill its size exactly. IndexError where the bytes end early."""
     highest, lowest = -1 << 63, 1 << 63
     keyless: list[int] = []
+    in_order = True
     try:
         for index in range(record_count):
             size = data[pos]
             pos += 1
             if size >= 0x80:
-                size, pos = _record_size(data, pos - 1)
+                size, pos = _record_size(data, pos - 1) if sized else _varint(data, pos - 1)
             end = pos + ((size >> 1) ^ -(size & 1))
             delta = data[pos + 1]  # behind one byte of attributes
             pos += 2
             if delta >= 0x80:
                 delta, pos = _varlong(data, pos - 1)
             delta = (delta >> 1) ^ -(delta & 1)
-            if delta > highest:
-                highest = delta
-            if delta < lowest:
-                lowest = delta
+            offset = data[pos]
             pos += 1
-            if data[pos - 1] >= 0x80:  # the offset
-                _, pos = _varint(data, pos - 1)
+            if offset >= 0x80:
+                offset, pos = _varint(data, pos - 1)
+            if offset != index << 1:
+                in_order = False
             size = data[pos]
             pos += 1
             if size >= 0x80:
@@ -88,34 +119,97 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
             if not size & 1:
                 pos += size >> 1
             if data[pos]:
-                pos = _skip_headers(data, pos)
+                pos, count = _skip_headers(data, pos, most_headers)
+                most_headers -= count
             else:
                 pos += 1
-            if pos != end:
+            if pos != end and sized:
                 raise invalid(f"record {index} does not fill its length")
+            if delta > highest:
+                highest = delta
+            if delta < lowest:
+                lowest = delta
+    except _TooManyError:
+        pass
     except IndexError:
-        raise invalid("the records end early") from None
-    if pos != len(data):
-        raise invalid("bytes behind the last record")
-    return Survey(highest, lowest, tuple(keyless))
+        if whole:
+            raise
+    else:
+        if pos != len(data) and whole:
+            raise invalid("bytes behind the last record")
+    return Survey(highest, lowest, tuple(keyless), in_order)
 
 
-def _skip_headers(data: bytes, pos: int) -> int:
-    """The position behind a record's headers. A header needs a key, and may go without a value."""
+def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
+    """The position behind a record's headers, and how many there are. A header needs a key, and may go without a value.
+
+    Raises _TooManyError when there are more than `most`.
+    """
     count, pos = _signed(data, pos)
     if not 0 <= count <= len(data):
         raise invalid(f"{count} headers")
+    if count > most:
+        raise _TooManyError
     for _ in range(count):
-        size, pos = _signed(data, pos)
-        if size < 0:
+        size = data[pos]
+        pos += 1
+        if size >= 0x80:
+            size, pos = _varint(data, pos - 1)
+        if size & 1:
             raise invalid("a header without a key")
-        size, pos = _signed(data, pos + size)
-        pos += max(size, 0)
-    return pos
+        pos += size >> 1
+        size = data[pos]
+        pos += 1
+        if size >= 0x80:
+            size, pos = _varint(data, pos - 1)
+        if not size & 1:
+            pos += size >> 1
+    return pos, count
+
+
+class Measured(NamedTuple):
+    """One record without its bytes. Offset and timestamp are relative to the batch's; sizes are -1 for what is null."""
+
+    offset_delta: int
+    timestamp_delta: int
+    key_size: int
+    value_size: int
+
+
+def measure_records(data: bytes, record_count: int, budget: Budget, *, sized: bool) -> Iterator[Measured]:
+    """The records in plain bytes, each checked when its turn comes; they end where the budget does.
+
+    `sized`: each record must fill its size exactly. Raises BatchRefused INVALID_RECORD (87).
+    """
+    pos = 0
+    try:
+        for index in range(record_count):
+            size, pos = _signed(data, pos)
+            end = pos + size
+            timestamp, pos = _varlong(data, pos + 1)
+            offset, pos = _signed(data, pos)
+            key_size, pos = _signed(data, pos)
+            value_size, pos = _signed(data, pos + max(key_size, 0))
+            pos, headers = _skip_headers(data, pos + max(value_size, 0), budget.left)
+            if pos != end and sized:
+                raise invalid(f"record {index} does not fill its length")
+            if budget.left <= headers:
+                return
+            budget.spend(1 + headers)
+            yield Measured(offset, (timestamp >> 1) ^ -(timestamp & 1), max(key_size, -1), max(value_size, -1))
+    except IndexError:
+        raise invalid("the records end early") from None
+    except _TooManyError:
+        return
+
+
+def wrapped(timestamp: int) -> int:
+    """A sum of timestamps as Java's 64 bits hold it."""
+    return (timestamp + _SIGN & _MASK) - _SIGN
 
 
 def _record_size(data: bytes, pos: int) -> tuple[int, int]:
-    """The same as `_varint`, but where a record begins: too many bytes there are a fault that Kafka trips over (-1)."""
+    """The same as `_varint`, but where a record begins: too many bytes there are a fault on which Kafka fails (-1)."""
     first = data[pos:pos + 5]
     if len(first) == 5 and min(first) >= 0x80:
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes")
@@ -185,41 +279,25 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
                 headers.append(((name or b"").decode(errors="replace"), content))
             if pos != end:
                 raise invalid("a record that does not fit its batch")
-            timestamp = header.max_timestamp if append_time else (timestamp + _SIGN & _MASK) - _SIGN  # wraps, as Java's does
+            timestamp = header.max_timestamp if append_time else wrapped(timestamp)
             yield Record(header.base_offset + delta, timestamp, key, value, tuple(headers))
     except IndexError:
         raise invalid("the records end early") from None
 
 
-def _put_varint(out: bytearray, value: int) -> None:
-    value = (value << 1) ^ (value >> 63)
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-
-
-def _put_bytes(out: bytearray, value: bytes | None) -> None:
-    if value is None:
-        out.append(1)
-        return
-    _put_varint(out, len(value))
-    out += value
-
-
 def encode_record(record: Record, base_offset: int, base_timestamp: int) -> bytes:
     """One record, its length in front."""
     body = bytearray(1)
-    _put_varint(body, record.timestamp - base_timestamp)
-    _put_varint(body, record.offset - base_offset)
-    _put_bytes(body, record.key)
-    _put_bytes(body, record.value)
-    _put_varint(body, len(record.headers))
+    put_varint(body, record.timestamp - base_timestamp)
+    put_varint(body, record.offset - base_offset)
+    put_sized(body, record.key)
+    put_sized(body, record.value)
+    put_varint(body, len(record.headers))
     for name, content in record.headers:
-        _put_bytes(body, name.encode())
-        _put_bytes(body, content)
+        put_sized(body, name.encode())
+        put_sized(body, content)
     out = bytearray()
-    _put_varint(out, len(body))
+    put_varint(out, len(body))
     return bytes(out + body)
 
 

@@ -1,7 +1,7 @@
 """Record batches, format v2: what a broker reads of them and checks in them.
 
 Owns the 61-byte batch header, CRC-32C, and the refusals of a bad batch in Kafka's order. Rule: a batch stays as its producer
-sent it, but for what lies outside its checksum. Refuses to know logs, offsets to come, topics, and records themselves
+sent it, but for what lies outside its checksum. Does not depend on logs, offsets to come, topics, and records themselves
 (`record_codec`).
 
 Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); order of checks as Kafka 4.3.1 was seen to have.
@@ -118,8 +118,14 @@ def parse_header(data: bytes, pos: int = 0) -> BatchHeader:
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C (Castagnoli). The library is loaded at first use: a start should not wait for it."""
-    from google_crc32c import value
+    """CRC-32C (Castagnoli). The library is loaded at first use: a start should not wait for it.
+
+    Where it cannot be installed (Python in a web page), a slow table does the same.
+    """
+    try:
+        from google_crc32c import value
+    except ImportError:
+        from .plain_crc32c import value
 
     checksum: int = value(data)
     return checksum

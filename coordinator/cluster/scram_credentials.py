@@ -1,6 +1,6 @@
 """SCRAM credentials (KIP-554): who has which mechanism with how many iterations, kept and shown; nobody logs in with them.
 
-Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Salts and passwords are not kept. Refuses to know
+Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Salts and passwords are not kept. Does not depend on
 requests.
 """
 

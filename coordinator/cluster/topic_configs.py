@@ -2,7 +2,7 @@
 
 A topic's value stands before the broker's (`SYNONYMS`), and that before the default. The notation of the table is
 `config_defs.read_table`'s, its order Kafka's: of several bad values the first in it is the one complained of.
-Refuses to know topics and requests: it works on names and texts.
+Does not depend on topics and requests: it works on names and texts.
 """
 
 from __future__ import annotations

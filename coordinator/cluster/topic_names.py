@@ -24,9 +24,23 @@ def why_invalid(name: str) -> str | None:
     return f"Topic name is invalid: {why}"
 
 
-def colliding(name: str, existing: Iterable[str]) -> str | None:
-    """An existing topic whose name differs from `name` only in dots and underscores: both would be the same metric's name."""
-    if "." not in name and "_" not in name:
-        return None
-    flat = name.replace(".", "_")
-    return min((other for other in existing if other != name and other.replace(".", "_") == flat), default=None)
+class TopicNames:
+    """The names that there are before a request, and which of them a new name would collide with."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._by_metric: dict[str, str] | None = None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def colliding(self, name: str) -> str | None:
+        """A topic whose name differs from `name` only in dots and underscores: both would be the same metric's name. Of several the
+        first by name.
+        """
+        if "." not in name and "_" not in name:
+            return None
+        if self._by_metric is None:  # most requests never ask; each later question is one look
+            self._by_metric = {other.replace(".", "_"): other for other in sorted(self._names, reverse=True)}
+        other = self._by_metric.get(name.replace(".", "_"))
+        return None if other == name else other

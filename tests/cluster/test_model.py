@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.cluster import BrokerNode, Cluster
 from coordinator.cluster.configs import BrokerConfigs
-from coordinator.cluster.topic_names import colliding, why_invalid
+from coordinator.cluster.topic_names import TopicNames, why_invalid
 
 
 @pytest.fixture
@@ -94,6 +94,6 @@ def test_names() -> None:
     assert why_invalid("a.B_9-") is None
     assert why_invalid("a" * 249) is None
     assert why_invalid("a\n") is not None
-    assert colliding("a.b", ["a_b", "x"]) == "a_b"
-    assert colliding("a-b", ["a_b", "a.b"]) is None
-    assert colliding("a.b", ["a.b"]) is None
+    assert TopicNames(["a_b", "x"]).colliding("a.b") == "a_b"
+    assert TopicNames(["a_b", "a.b"]).colliding("a-b") is None
+    assert TopicNames(["a.b"]).colliding("a.b") is None

@@ -64,8 +64,8 @@ def test_no_broker_may_lead() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_placement_has_distinct_replicas_and_a_live_leader(seed: int) -> None:
-    dice = random.Random(seed)
-    nodes = [BrokerNode(i, dice.choice([None, "a", "b"]), fenced=i > 0 and dice.random() < 0.3) for i in range(6)]
-    for replicas in place(40, dice.randint(1, 6), nodes, dice):
+    rng = random.Random(seed)
+    nodes = [BrokerNode(i, rng.choice([None, "a", "b"]), fenced=i > 0 and rng.random() < 0.3) for i in range(6)]
+    for replicas in place(40, rng.randint(1, 6), nodes, rng):
         assert len(set(replicas)) == len(replicas)
         assert not nodes[replicas[0]].fenced

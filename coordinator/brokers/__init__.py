@@ -1,0 +1,13 @@
+"""Several brokers in one process: the cluster's controller, its brokers, and what passes between them.
+
+`runtime.Brokers` is what drivers hold: it has the same four entry points as a `Broker` (`next_deadline`, `tick`,
+`run_resumable`, `shut_down`), so one loop and one timer serve all brokers. Pure: time is told. Does not depend on sockets.
+"""
+
+from __future__ import annotations
+
+from .errors import ClusterError
+from .hosts import Hosts
+from .runtime import Brokers, ClusterOptions
+
+__all__ = ["Brokers", "ClusterError", "ClusterOptions", "Hosts"]

@@ -1,0 +1,226 @@
+"""What can be done to the hosts and links of a cluster, and what follows: stop, start, pause, resume, cut, heal, fence.
+
+Owns the order in which a broker goes and comes back. Rules: a controlled shutdown moves leaderships away first and is told to the
+controller; a crash is noticed when the broker's session ends (broker.session.timeout.ms); a broker that comes back has a new
+broker epoch, knows the metadata that it knew, and serves once the controller has unfenced it. What cannot be done raises
+ClusterError and changes nothing. Does not depend on sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..cluster import Partition
+from ..cluster.controller.leaders import move_leader
+from ..cluster.network import HostState
+from ..cluster.replication import Pace
+from .errors import ClusterError
+from .runtime import Brokers
+
+
+class Hosts:
+    """The hosts of a cluster's brokers."""
+
+    def __init__(self, cluster: Brokers) -> None:
+        self.cluster = cluster
+        self._clean: dict[int, bool] = {}  # stopped brokers: whether they were shut down in good order
+        self._opening: set[int] = set()
+        cluster.unfenced = self._unfenced
+
+    def state(self, broker: int) -> HostState:
+        """What a broker's process does. Raises ClusterError for a broker that there is not."""
+        self._known(broker)
+        return self.cluster.network.hosts[broker]
+
+    def crashed(self, broker: int) -> bool:
+        """Whether a stopped broker's process ended without a controlled shutdown."""
+        return not self._clean.get(broker, True)
+
+    # -- stopping and starting
+
+    def shut_down(self, broker: int, now: int) -> None:
+        """A controlled shutdown: leaderships move first, parked requests are answered, then the process ends."""
+        self._must_be(broker, HostState.RUNNING)
+        cluster = self.cluster
+        reached = cluster.controller.active and cluster.controller.in_contact(broker)
+        cluster.controller.start_shutdown(broker, now)
+        cluster.deliver(now)
+        cluster.replication.run(now)
+        cluster.brokers[broker].shut_down(now)
+        if reached:
+            cluster.controller.fence(broker, f"broker {broker} was shut down", now)
+            cluster.deliver(now)
+        self._clean[broker] = reached
+        self._end(broker, now)
+        if cluster.controller.leader == broker and cluster.controller.quorum.resign(cluster.network.reaches):
+            cluster.controller.leader_changed(now)
+        cluster.look(now)
+
+    def crash(self, broker: int, now: int) -> None:
+        """The process ends at once, as by SIGKILL; the controller learns of it when the broker's session ends."""
+        if self.state(broker) is HostState.STOPPED:
+            raise ClusterError(f"broker {broker} is stopped already; running are {self._those(HostState.RUNNING)}")
+        self._clean[broker] = False
+        self._end(broker, now)
+        self.cluster.look(now)
+
+    def start(self, broker: int, now: int) -> None:
+        """Start a broker that was stopped. Its listeners open when the controller has let it in."""
+        self._must_be(broker, HostState.STOPPED)
+        cluster = self.cluster
+        cluster.network.hosts[broker] = HostState.RUNNING
+        cluster.replication.restarted(broker)
+        cluster.brokers[broker] = cluster.new_broker(broker)
+        self._opening.add(broker)
+        cluster.controller.register(broker, cluster.racks[broker], cluster.endpoints[broker], now, clean=self._clean.pop(broker))
+        cluster.look(now)
+
+    def pause(self, broker: int, now: int) -> None:
+        """Freeze a process, as by SIGSTOP: it goes on believing what it believed, and does nothing."""
+        self._must_be(broker, HostState.RUNNING)
+        self.cluster.network.hosts[broker] = HostState.PAUSED
+        self.cluster.hosts_changed(broker, HostState.PAUSED)
+        self.cluster.look(now)
+
+    def resume(self, broker: int, now: int) -> None:
+        """Let a frozen process go on."""
+        self._must_be(broker, HostState.PAUSED)
+        self.cluster.network.hosts[broker] = HostState.RUNNING
+        self.cluster.look(now)
+        self.cluster.hosts_changed(broker, HostState.RUNNING)
+        self.cluster.brokers[broker].client_links.go_on(now)
+
+    def _unfenced(self, broker: int) -> None:
+        """A broker has learned that it was unfenced: one that is starting opens its listeners."""
+        if broker in self._opening:
+            self._opening.discard(broker)
+            self.cluster.hosts_changed(broker, HostState.RUNNING)
+
+    def _end(self, broker: int, now: int) -> None:
+        self.cluster.network.hosts[broker] = HostState.STOPPED
+        self._opening.discard(broker)
+        self.cluster.hosts_changed(broker, HostState.STOPPED)  # its connections are gone before anybody is answered
+        self.cluster.coordinators.stopped(self.cluster.brokers[broker], now)
+
+    # -- links
+
+    def cut(self, one: int, other: int, now: int) -> None:
+        """Let nothing pass between two brokers."""
+        self._link(one, other, is_cut=False)
+        self.cluster.network.cut(one, other)
+        self.cluster.look(now)
+
+    def heal(self, one: int, other: int, now: int) -> None:
+        """Let things pass between two brokers again."""
+        self._link(one, other, is_cut=True)
+        self.cluster.network.heal(one, other)
+        self.cluster.look(now)
+
+    def cut_client(self, client_id: str, broker: int) -> None:
+        """Let nothing pass between a client and a broker."""
+        self._client_link(client_id, broker, is_cut=False)
+        self.cluster.network.cut_client(client_id, broker)
+        self.cluster.brokers[broker].client_links.cut(client_id)
+
+    def heal_client(self, client_id: str, broker: int, now: int) -> None:
+        """Let things pass between a client and a broker again."""
+        self._client_link(client_id, broker, is_cut=True)
+        self.cluster.network.heal_client(client_id, broker)
+        links = self.cluster.brokers[broker].client_links
+        links.heal(client_id)
+        if self.cluster.network.running(broker):
+            links.go_on(now)
+
+    def slow_down(self, broker: int, pace: Pace | None, now: int) -> None:
+        """Let a broker follow its leaders more slowly; None: at once again."""
+        self._known(broker)
+        self.cluster.replication.set_pace(broker, pace)
+        self.cluster.replication.run(now)
+
+    def slow_load(self, broker: int, load_ms: int) -> int:
+        """Let the loads of a broker's coordinators take so long from now on; answers how long they took before."""
+        self._known(broker)
+        before = self.cluster.coordinators.load_ms.get(broker, 0)
+        self.cluster.coordinators.load_ms[broker] = load_ms
+        return before
+
+    # -- the controller's doings
+
+    def fence(self, broker: int, now: int) -> None:
+        """Let the controller fence a broker, until `unfence`."""
+        self._must_be(broker, HostState.RUNNING)
+        self._must_decide()
+        if broker in self.cluster.controller.held:
+            raise ClusterError(f"broker {broker} is fenced on purpose already; so are {_text(sorted(self.cluster.controller.held))}")
+        self.cluster.controller.fence(broker, f"broker {broker} was fenced on purpose", now, hold=True)
+        self.cluster.look(now)
+
+    def unfence(self, broker: int, now: int) -> None:
+        """Let a broker come back that was fenced on purpose."""
+        self._known(broker)
+        if broker not in self.cluster.controller.held:
+            those = _text(sorted(self.cluster.controller.held)) or "none"
+            raise ClusterError(f"broker {broker} is not fenced on purpose; those that are: {those}")
+        self.cluster.controller.release(broker, now)
+        self.cluster.look(now)
+
+    def move_leader(self, topic: str, index: int, broker: int, now: int) -> int:
+        """Let a replica that is in sync lead a partition; answers who led it before."""
+        self._known(broker)
+        self._must_decide()
+        partition = self._partition(topic, index)
+        before = partition.leader
+        if not move_leader(self.cluster.controller, partition, broker, now):
+            raise ClusterError(
+                f"broker {broker} cannot lead {topic}-{index}: in sync are {_text(partition.isr)}; fenced brokers lead nothing")
+        self.cluster.look(now)
+        return before
+
+    def _partition(self, topic: str, index: int) -> Partition:
+        cluster = self.cluster.controller.cluster
+        partition = cluster.partition(topic, index)
+        if partition is None:
+            there = f"{topic} has {len(cluster.topics[topic].partitions)} partitions" if topic in cluster.topics else (
+                f"topics are {', '.join(sorted(cluster.topics))}")
+            raise ClusterError(f"there is no partition {topic}-{index}: {there}")
+        return partition
+
+    # -- checks
+
+    def _must_decide(self) -> None:
+        if not self.cluster.controller.active:
+            running = self._those(HostState.RUNNING)
+            raise ClusterError(f"no controller can decide: a majority of the brokers must run, running are {running}")
+
+    def _known(self, broker: int) -> None:
+        if broker not in self.cluster.brokers:
+            raise ClusterError(f"there is no broker {broker}: the brokers are {_text(self.cluster.brokers)}")
+
+    def _must_be(self, broker: int, wanted: HostState) -> None:
+        state = self.state(broker)
+        if state is not wanted:
+            raise ClusterError(f"broker {broker} is {state.value}, not {wanted.value}; {wanted.value} are {self._those(wanted)}")
+
+    def _link(self, one: int, other: int, *, is_cut: bool) -> None:
+        self._known(one)
+        self._known(other)
+        if one == other:
+            raise ClusterError(f"a link joins two brokers, {one} was given twice")
+        if self.cluster.network.is_cut(one, other) != is_cut:
+            raise ClusterError(f"the link between the brokers {one} and {other} is {'not ' if is_cut else ''}cut")
+
+    def _client_link(self, client_id: str, broker: int, *, is_cut: bool) -> None:
+        self._known(broker)
+        if not client_id:
+            raise ClusterError("a client is known by its client id, which is not empty")
+        cut = self.cluster.network.cut_clients(broker)
+        if (client_id in cut) != is_cut:
+            there = f"cut off from it are {', '.join(cut)}" if cut else "no client is cut off from it"
+            raise ClusterError(f"the link between client {client_id!r} and broker {broker} is {'not ' if is_cut else ''}cut: {there}")
+
+    def _those(self, state: HostState) -> str:
+        return _text(node for node, its in self.cluster.network.hosts.items() if its is state) or "none"
+
+
+def _text(brokers: Iterable[int]) -> str:
+    return ", ".join(map(str, brokers))

@@ -1,0 +1,297 @@
+"""The controller: decides about brokers, topics and partitions, and folds what it decides into its own `Cluster`.
+
+Owns broker sessions, fencing, elections and the ISR. Rules: every change is an event, folded here first and then published; a
+request that is refused changes nothing; without a majority of the quorum nothing is decided (`active`). With one broker its
+cluster is the broker's own. `reassignments` and `leaders` hold the rules of those two subjects. Time is told.
+Does not depend on how events reach brokers, on logs of partitions, and on requests' wire forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from ...errors import ErrorCode
+from .. import events as ev
+from ..evolve import evolve
+from ..model import Cluster, Partition, Topic
+from .partition_change import NO_LEADER, Election, Wanted, change
+from .quorum import Quorum, Reaches
+from .zookeeper import KRAFT, ZOOKEEPER, steps_of_end, steps_of_start
+
+Publish = Callable[[ev.Event, int, "int | None"], "int | None"]
+"""Takes an event, its instant and its cause in the log; answers its own number in the log."""
+
+
+class ControllerSettings(NamedTuple):
+    """Durations in milliseconds; Kafka's names stand beside."""
+
+    session_timeout_ms: int = 9_000  # broker.session.timeout.ms
+    imbalance_check_ms: int = 300_000  # leader.imbalance.check.interval.seconds
+    rebalances: bool = True  # auto.leader.rebalance.enable
+    fetch_timeout_ms: int = 2_000  # controller.quorum.fetch.timeout.ms
+    reassignments: str = KRAFT  # reassignment.controller, which is ours
+
+
+class Controller:
+    """The controller of a cluster. `cluster` is the newest metadata; `reaches` tells which brokers' links are whole."""
+
+    def __init__(
+        self, cluster: Cluster, publish: Publish, *, settings: ControllerSettings | None = None, reaches: Reaches | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.settings = settings or ControllerSettings()
+        self.reaches: Reaches = reaches or (lambda _one, _other: True)
+        self.quorum = Quorum(cluster.brokers, fetch_timeout_ms=self.settings.fetch_timeout_ms)
+        self._publish = publish
+        self._sessions: dict[int, int] = {}  # brokers out of contact -> when their session ends
+        self.held: set[int] = set()
+        """Brokers that are fenced on purpose."""
+        self._deletions: set[str] = set()  # topics that the older controller will delete when their reassignments have ended
+        self._starting: dict[int, ev.BrokerRegistered] = {}  # those that announced themselves while nobody could decide
+        self._unclean: set[int] = set()  # of those: who was not shut down in good order
+        self._rebalance_ms: int | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether anything can be decided now: there is a controller, and a majority of the quorum reaches it."""
+        return self.quorum.can_act(self.reaches)
+
+    @property
+    def leader(self) -> int | None:
+        """The broker that is the controller."""
+        return self.quorum.leader
+
+    def apply(self, event: ev.Event, now: int, cause: int | None = None) -> int | None:
+        """Fold and publish one event; answers its number in the log."""
+        evolve(self.cluster, event)
+        return self._publish(event, now, cause)
+
+    # -- topics: the caller has checked them (`broker.topics`)
+
+    def create_topic(
+        self, name: str, *, topic_id: bytes, replicas: list[list[int]], configs: Mapping[str, str], now: int, cause: int | None = None,
+    ) -> Topic:
+        """Make a topic."""
+        self.apply(ev.TopicCreated(name, topic_id, replicas, dict(configs)), now, cause)
+        return self.cluster.topics[name]
+
+    def delete_topic(self, topic: Topic, now: int, cause: int | None = None) -> None:
+        """Delete a topic; a reassignment of it ends with it. The older controller deletes it when its reassignments have ended."""
+        if self.settings.reassignments == ZOOKEEPER and any(one.reassigning for one in topic.partitions):
+            self._deletions.add(topic.name)
+            self.apply(ev.DeletionPostponed(topic.name), now, cause)
+            return
+        self.apply(ev.TopicDeleted(topic.name, topic.id, len(topic.partitions)), now, cause)
+
+    def add_partitions(self, name: str, replicas: list[list[int]], now: int, cause: int | None = None) -> None:
+        """Let a topic grow."""
+        self.apply(ev.PartitionsAdded(name, len(self.cluster.topics[name].partitions), replicas), now, cause)
+
+    def configure_topic(self, name: str, configs: Mapping[str, str], now: int, cause: int | None = None) -> None:
+        """Replace a topic's own configuration values."""
+        self.apply(ev.TopicConfigured(name, dict(configs)), now, cause)
+        if self.active and self._unclean_allowed(self.cluster.topics[name]):
+            for partition in self.cluster.topics[name].partitions:
+                if partition.leader == NO_LEADER:
+                    self.change(partition, "unclean leader election was enabled", now, cause)
+
+    # -- brokers
+
+    def register(
+        self, broker: int, rack: str | None, endpoints: Mapping[str, tuple[str, int]], now: int, *, clean: bool = True,
+    ) -> None:
+        """A broker announces itself; `clean`: it was shut down in good order before, or is new. It waits for a controller if need be."""
+        node = self.cluster.brokers.get(broker)
+        self._starting[broker] = ev.BrokerRegistered(broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints))
+        if not clean:
+            self._unclean.add(broker)
+        self.look(now)
+
+    def look(self, now: int) -> None:
+        """Hosts or links changed: see who is in contact, let starting brokers in, begin sessions' ends, elect a controller."""
+        self.quorum.look(self.reaches, now)
+        if not self.active:
+            return
+        for broker in list(self._starting):
+            if self.in_contact(broker):
+                self._admit(self._starting.pop(broker), now)
+        for broker, node in list(self.cluster.brokers.items()):
+            if self.in_contact(broker):
+                self._sessions.pop(broker, None)
+                if node.fenced and broker not in self.held:
+                    self._unfence(broker, now)
+            elif not node.fenced:
+                self._sessions.setdefault(broker, now + self.settings.session_timeout_ms)
+        self._arm_rebalance(now)
+
+    def in_contact(self, broker: int) -> bool:
+        """Whether a broker's heartbeats reach the controller."""
+        return self.leader is not None and self.reaches(self.leader, broker)
+
+    def start_shutdown(self, broker: int, now: int, cause: int | None = None) -> None:
+        """A broker asks for a controlled shutdown: its leaderships move away, and it leaves every ISR (KIP-841)."""
+        if self.active and self.in_contact(broker) and broker in self.cluster.brokers:
+            self.apply(ev.BrokerShutdownStarted(broker), now, cause)
+            self._leave_partitions(broker, f"broker {broker} shuts down", now, cause)
+
+    def fence(self, broker: int, reason: str, now: int, cause: int | None = None, *, hold: bool = False) -> None:
+        """Fence a broker: it leads nothing and is in no ISR. `hold`: until `release`, whatever it says."""
+        if hold:
+            self.held.add(broker)
+        self._sessions.pop(broker, None)
+        node = self.cluster.brokers.get(broker)
+        if node is not None and not node.fenced:
+            self.apply(ev.BrokerFenced(broker, reason), now, cause)
+            self._leave_partitions(broker, reason, now, cause)
+
+    def unregister(self, broker: int, now: int, cause: int | None = None) -> None:
+        """Forget a broker's registration: it leads nothing and is in no ISR; replicas that were assigned to it stay so."""
+        self._sessions.pop(broker, None)
+        self.held.discard(broker)
+        self.apply(ev.BrokerUnregistered(broker), now, cause)
+        self._leave_partitions(broker, f"broker {broker} was unregistered", now, cause)
+
+    def release(self, broker: int, now: int) -> None:
+        """Let a broker that was fenced on purpose come back with its next heartbeat."""
+        self.held.discard(broker)
+        self.look(now)
+
+    def _admit(self, registered: ev.BrokerRegistered, now: int) -> None:
+        broker = registered.broker
+        node = self.cluster.brokers.get(broker)
+        if node is not None and not node.fenced:
+            self.fence(broker, f"broker {broker} was started again", now)
+        self.apply(registered, now)
+        if broker in self._unclean:
+            self._unclean.discard(broker)
+            for partition in self._partitions():
+                if broker in partition.elr or broker in partition.isr:
+                    rest = [node for node in partition.isr if node != broker]
+                    self.change(partition, f"broker {broker} had an unclean shutdown", now, isr=rest, unclean_shutdown=(broker,))
+
+    def _unfence(self, broker: int, now: int) -> None:
+        self.apply(ev.BrokerUnfenced(broker), now)
+        for partition in self._partitions():
+            if partition.leader == NO_LEADER and broker in partition.replicas:
+                self.change(partition, f"broker {broker} is back", now)
+
+    def _leave_partitions(self, broker: int, reason: str, now: int, cause: int | None) -> None:
+        for partition in self._partitions():
+            if broker in partition.isr or partition.leader == broker:
+                self.change(partition, reason, now, cause, isr=[node for node in partition.isr if node != broker])
+
+    # -- partitions
+
+    def change(
+        self, partition: Partition, reason: str, now: int, cause: int | None = None, *, election: Election | None = None,
+        isr: list[int] | None = None, replicas: list[int] | None = None, adding: list[int] | None = None,
+        removing: list[int] | None = None, unclean_shutdown: Iterable[int] = (),
+    ) -> ev.PartitionChanged | None:
+        """Bring a partition where it is wanted, with an election if it needs one; answers the event, None if nothing changed."""
+        topic = self.cluster.topics[partition.topic]
+        if election is None:
+            election = Election.UNCLEAN if self._unclean_allowed(topic) else Election.ONLINE
+        event = change(partition, Wanted(
+            acceptable=self.acceptable, min_isr=topic.effective_int("min.insync.replicas"), election=election, isr=isr, replicas=replicas,
+            adding=adding, removing=removing, unclean_shutdown=unclean_shutdown), reason)
+        if event is not None:
+            self._change(partition, event, now, cause)
+            self._arm_rebalance(now)
+        return event
+
+    def _change(self, partition: Partition, event: ev.PartitionChanged, now: int, cause: int | None) -> None:
+        """Apply a change; the older controller's reassignments begin and end in steps."""
+        steps = {
+            ev.PartitionChange.REASSIGNMENT_STARTED: lambda: steps_of_start(event),
+            ev.PartitionChange.REASSIGNMENT_COMPLETED: lambda: steps_of_end(partition, event)}.get(event.what)
+        if self.settings.reassignments == KRAFT or steps is None:
+            self.apply(event, now, cause)
+        else:
+            for told in steps():
+                self.apply(ev.ReassignmentStep(event.topic, event.partition, told.step, told.text), now, cause)
+                if told.event is not None:
+                    self.apply(told.event, now, cause)
+        topic = self.cluster.topics[event.topic]
+        if topic.name in self._deletions and not any(one.reassigning for one in topic.partitions):
+            self._deletions.discard(topic.name)
+            self.delete_topic(topic, now, cause)
+
+    def elect_member(self, partition: Partition, broker: int, reason: str, now: int, cause: int | None = None) -> None:
+        """Let one replica of the ISR lead, whoever is preferred."""
+        event = change(partition, Wanted(
+            acceptable=lambda node: node == broker and self.acceptable(node),
+            min_isr=self.cluster.topics[partition.topic].effective_int("min.insync.replicas")), reason)
+        if event is not None:
+            self.apply(event, now, cause)
+            self._arm_rebalance(now)
+
+    def acceptable(self, broker: int) -> bool:
+        """Whether a broker may lead."""
+        node = self.cluster.brokers.get(broker)
+        return node is not None and node.active
+
+    def alter_isr(
+        self, broker: int, partition: Partition, isr: list[int], leader_epoch: int, partition_epoch: int, now: int, *, reason: str,
+    ) -> ErrorCode:
+        """AlterPartition of a leader (KIP-497, KIP-841).
+
+        Answers NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION, INELIGIBLE_REPLICA, or NONE, and then it is done.
+        """
+        if not self.active or not self.in_contact(broker):
+            return ErrorCode.NOT_CONTROLLER
+        if partition.leader != broker or leader_epoch < partition.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        if partition_epoch != partition.partition_epoch:
+            return ErrorCode.INVALID_UPDATE_VERSION
+        if any(node not in partition.replicas or not self.acceptable(node) for node in isr):
+            return ErrorCode.INELIGIBLE_REPLICA
+        self.change(partition, reason, now, isr=isr)
+        return ErrorCode.NONE
+
+    def _unclean_allowed(self, topic: Topic) -> bool:
+        return topic.effective("unclean.leader.election.enable") is True
+
+    def _partitions(self) -> Iterable[Partition]:
+        return (partition for topic in self.cluster.topics.values() for partition in topic.partitions)
+
+    # -- time
+
+    def next_deadline(self) -> int | None:
+        """The instant at which `tick` has something to do."""
+        deadlines = [self.quorum.next_deadline(), self._rebalance_ms, min(self._sessions.values(), default=None)]
+        return min((at for at in deadlines if at is not None), default=None)
+
+    def tick(self, now: int) -> None:
+        """Elect a controller, end sessions of silent brokers, move leaderships back to preferred replicas, as far as it is due."""
+        if self.quorum.tick(self.reaches, now):
+            self.leader_changed(now)
+        if not self.active:
+            self._sessions.clear()
+            self._rebalance_ms = None
+            return
+        for broker in [broker for broker, at in self._sessions.items() if at <= now]:
+            self.fence(broker, f"broker {broker} sent no heartbeat for {self.settings.session_timeout_ms} ms", now)
+        if self._rebalance_ms is not None and self._rebalance_ms <= now:
+            self._rebalance_ms = None
+            for partition in [one for one in self._partitions() if self._imbalanced(one)]:
+                self.change(partition, "the preferred replica leads again", now, election=Election.PREFERRED)
+
+    def leader_changed(self, now: int) -> None:
+        """The quorum has another leader, or none: it gives every broker a whole session anew."""
+        self._sessions.clear()
+        former = self.cluster.controller_id
+        if self.leader is None:
+            self._publish(ev.ControllerLost(former, "no majority of the brokers can be reached"), now, None)
+            return
+        self.apply(ev.ControllerElected(self.leader, self.quorum.epoch), now)
+        self.look(now)
+
+    def _imbalanced(self, partition: Partition) -> bool:
+        preferred = partition.replicas[0]
+        return partition.leader not in (NO_LEADER, preferred) and preferred in partition.isr and self.acceptable(preferred)
+
+    def _arm_rebalance(self, now: int) -> None:
+        """Kafka looks at fixed intervals, if there is an imbalance."""
+        if self._rebalance_ms is None and self.settings.rebalances and any(self._imbalanced(one) for one in self._partitions()):
+            self._rebalance_ms = (now // self.settings.imbalance_check_ms + 1) * self.settings.imbalance_check_ms

@@ -1,0 +1,156 @@
+"""What can have happened to a cluster, in the past tense: brokers, the controller, topics and partitions.
+
+Owns the event types of a cluster and nothing else; `evolve` folds them into a `Cluster`. Rules: an event says everything that
+its fold needs, so each broker's copy of the metadata is the fold of those that reached it. The names of the types are those of
+the event log's stream `cluster` (docs/event_log.md). Does not depend on time, chance and who decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class PartitionChange(StrEnum):
+    """Why a partition's registration was changed; the name of the event in the log."""
+
+    LEADER_ELECTED = "LeaderElected"
+    LEADER_LOST = "LeaderLost"
+    ISR_SHRUNK = "IsrShrunk"
+    ISR_EXPANDED = "IsrExpanded"
+    ELR_CHANGED = "ElrChanged"
+    REASSIGNMENT_STARTED = "ReassignmentStarted"
+    REASSIGNMENT_COMPLETED = "ReassignmentCompleted"
+    REASSIGNMENT_CANCELLED = "ReassignmentCancelled"
+    REPLICAS_REORDERED = "ReplicasReordered"
+
+
+class BrokerRegistered(NamedTuple):
+    """A broker announced itself, with a new broker epoch. It is fenced until it has caught up with the metadata."""
+
+    broker: int
+    epoch: int
+    rack: str | None
+    endpoints: Mapping[str, tuple[str, int]]
+
+
+class BrokerUnfenced(NamedTuple):
+    """A broker may lead partitions and be in sync from now on."""
+
+    broker: int
+
+
+class BrokerFenced(NamedTuple):
+    """A broker may neither lead nor be in sync: its session ended, or it was fenced on purpose."""
+
+    broker: int
+    reason: str
+
+
+class BrokerShutdownStarted(NamedTuple):
+    """A broker asked the controller for a controlled shutdown (KIP-841)."""
+
+    broker: int
+
+
+class BrokerUnregistered(NamedTuple):
+    """A broker's registration is gone."""
+
+    broker: int
+
+
+class ControllerElected(NamedTuple):
+    """The brokers' quorum has a new leader: it is the controller, in a new controller epoch."""
+
+    broker: int
+    epoch: int
+
+
+class ControllerLost(NamedTuple):
+    """There is no controller: the one there was cannot be reached by a majority."""
+
+    broker: int
+    reason: str
+
+
+class TopicCreated(NamedTuple):
+    """A topic was made. `replicas[i]`: of partition i, preferred leader first; those that are active are in sync."""
+
+    topic: str
+    topic_id: bytes
+    replicas: list[list[int]]
+    configs: Mapping[str, str]
+
+
+class TopicDeleted(NamedTuple):
+    """A topic is gone."""
+
+    topic: str
+    topic_id: bytes
+    partitions: int
+
+
+class PartitionsAdded(NamedTuple):
+    """A topic grew: by one partition for each list of replicas."""
+
+    topic: str
+    first: int
+    replicas: list[list[int]]
+
+
+class TopicConfigured(NamedTuple):
+    """A topic's own configuration values were replaced. The log tells it as ConfigChanged, with what was asked."""
+
+    topic: str
+    configs: Mapping[str, str]
+
+
+class FeatureChanged(NamedTuple):
+    """A feature of the cluster was finalised at another level; 0: it is off (KIP-584)."""
+
+    feature: str
+    level: int
+
+
+class PartitionChanged(NamedTuple):
+    """A partition's registration after a change: `what` was the occasion, `reason` says more for people.
+
+    `leader` -1: none. `leader_epoch` has risen if the leader was elected anew, be it the same; `partition_epoch` always.
+    """
+
+    topic: str
+    partition: int
+    what: PartitionChange
+    reason: str
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: list[int]
+    isr: list[int]
+    elr: list[int]
+    last_known_elr: list[int]
+    adding: list[int]
+    removing: list[int]
+
+
+class ReassignmentStep(NamedTuple):
+    """The older controller took one of its thirteen steps (`controller.zookeeper`). It changes nothing by itself."""
+
+    topic: str
+    partition: int
+    step: int
+    text: str
+
+
+class DeletionPostponed(NamedTuple):
+    """The older controller was asked to delete a topic that is not eligible for that until its reassignment ends."""
+
+    topic: str
+
+
+Event = (
+    BrokerRegistered | BrokerUnfenced | BrokerFenced | BrokerShutdownStarted | BrokerUnregistered | ControllerElected | ControllerLost
+    | TopicCreated | TopicDeleted | PartitionsAdded | TopicConfigured | FeatureChanged | PartitionChanged
+    | ReassignmentStep | DeletionPostponed
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""One broker's copy of a partition's log, where several brokers hold the partition.
+
+Owns what a copy can do beyond a `PartitionLog`: follow its leader batch by batch (the bytes are shared, not copied), find where
+it diverges from the leader's log by leader epochs (KIP-101, KIP-279), truncate, and keep a high watermark that lags behind its
+end. Rule: what is told about producers and transactions always follows from the batches that are kept. Does not depend on who
+leads, who follows and when (`replication`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from .aborted import AbortedTransactions
+from .append_checks import RECORDS
+from .offset_index import OffsetIndex
+from .partition_log import EpochEnd, Marker, PartitionLog
+from .producers import Producers
+from .record_codec import read_records
+from .records import CONTROL, TRANSACTIONAL, parse_header
+
+
+class ReplicaLog(PartitionLog):
+    """A replica's log. `committed`: its high watermark, as far as this broker knows."""
+
+    __slots__ = ("committed",)
+
+    def __init__(self, leader_epoch: int = 0) -> None:
+        self.committed = 0
+        super().__init__(leader_epoch)
+
+    @property
+    def high_watermark(self) -> int:
+        """The offset behind the last record that every replica in sync has."""
+        return self.committed
+
+    @property
+    def last_epoch(self) -> int:
+        """The newest leader epoch that this log knows."""
+        return self._epochs[-1].epoch
+
+    def follow(self, leader: PartitionLog, max_bytes: int | None = None) -> int:
+        """Copy what the leader has beyond this log's end; at most so many bytes, but one batch at least. Answers the bytes.
+
+        The logs must agree up to this one's end (`diverges_at`). A follower behind the leader's log start begins there anew.
+        """
+        if self.log_end_offset < leader.log_start_offset:
+            self._begin_at(leader.log_start_offset)
+        copied = 0
+        for i in range(bisect_left(leader._last_offsets, self.log_end_offset), len(leader._last_offsets)):
+            head, body = leader._pieces[2 * i:2 * i + 2]
+            if max_bytes is not None and copied and copied + len(head) + len(body) > max_bytes:
+                break
+            self._take(head, body)
+            copied += len(head) + len(body)
+        if self.log_end_offset == leader.log_end_offset and leader._epochs[-1].epoch > self._epochs[-1].epoch:
+            self._epochs += [entry for entry in leader._epochs if entry.epoch > self._epochs[-1].epoch]  # epochs without batches yet
+        return copied
+
+    def diverges_at(self, leader: PartitionLog) -> int:
+        """The offset from which on this log holds what the leader has not; its own end if there is none."""
+        at = self.log_end_offset
+        for entry in reversed(self._epochs):
+            end = leader.epoch_end(entry.epoch)
+            if end.epoch == entry.epoch:  # both know the epoch: they agree up to where it ends first
+                return min(at, end.end_offset)
+            at = min(at, entry.end_offset)  # the leader never saw it: all of it goes (here `end_offset` is where it starts)
+        return min(at, leader.log_end_offset)
+
+    def truncate(self, end: int) -> None:
+        """Drop every batch that holds `end` or a later offset. Producers and transactions are told again from what is left."""
+        if end >= self.log_end_offset:
+            return
+        kept = bisect_left(self._last_offsets, end)
+        pieces, start, epochs = self._pieces[:2 * kept], self.log_start_offset, self._epochs
+        first = self._header(0).base_offset if kept else end
+        self._begin_at(first)
+        self._epochs = [EpochEnd(epochs[0].epoch, min(epochs[0].end_offset, first))]
+        for i in range(0, len(pieces), 2):
+            self._take(pieces[i], pieces[i + 1])
+        self.log_start_offset = min(start, self.log_end_offset)
+        self.committed = min(self.committed, self.log_end_offset)
+
+    def _begin_at(self, offset: int) -> None:
+        """Forget every batch, and go on at an offset."""
+        self._last_offsets, self._bodies_end, self._tops, self._pieces = [], [], [], []
+        self._index = OffsetIndex()
+        self.producers, self.aborted = Producers(), AbortedTransactions()
+        self.transactions = {}
+        self._first_position, self._highest = 0, None
+        self.log_start_offset = self.log_end_offset = offset
+
+    def _take(self, head: bytes, body: bytes) -> None:
+        """Append a batch as its leader stamped it."""
+        header = parse_header(head + body[:RECORDS])
+        offset = header.base_offset
+        self.assign_epoch(header.leader_epoch)
+        self._keep(header, head, body)
+        if not header.has_producer:
+            return
+        if header.attributes & CONTROL:
+            (marker,) = read_records(header, body[RECORDS:])
+            assert marker.key is not None
+            assert marker.value is not None
+            coordinator_epoch = int.from_bytes(marker.value[2:6], "big", signed=True)
+            told = Marker(header.producer_id, header.producer_epoch, marker.key[2:4] == b"\0\1", coordinator_epoch)
+            self._marked(told, offset, header.max_timestamp)
+            return
+        self.producers.appended(header, offset)
+        if header.attributes & TRANSACTIONAL:
+            self.transactions.setdefault(header.producer_id, offset)

@@ -1,0 +1,233 @@
+"""Transactional ids on three brokers: who coordinates them, markers at other leaders, a coordinator that goes in the middle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.cluster.internal_topics import partition_for
+from coordinator.cluster.model import TRANSACTION_STATE
+from coordinator.cluster.record_codec import build_batch
+from coordinator.cluster.records import TRANSACTIONAL
+from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, StartBroker, StopBroker
+from coordinator.errors import ErrorCode
+from coordinator.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
+from coordinator.wire.messages.end_txn import EndTxnRequest
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
+from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from tests.brokers.desk import Cluster
+
+
+def coordinator_of(cluster: Cluster, node: int = 1) -> int:
+    answer: Any = cluster.client(node).ask(FindCoordinatorRequest(key="t", key_type=1), 3)
+    assert answer.error_code == 0
+    found: int = answer.node_id
+    return found
+
+
+def init(cluster: Cluster, node: int) -> Any:
+    return cluster.client(node).ask(
+        InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1), 4)
+
+
+def begin(cluster: Cluster) -> tuple[int, Any]:
+    """A transaction with one record in each partition; answers its coordinator and its producer."""
+    node = coordinator_of(cluster)
+    producer = init(cluster, node)
+    assert producer.error_code == 0
+    added: Any = cluster.client(node).ask(AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="t", v3_and_below_producer_id=producer.producer_id,
+        v3_and_below_producer_epoch=producer.producer_epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name="orders", partitions=[0, 1])]), 3)
+    assert {row.partition_error_code for topic in added.results_by_topic_v3_and_below for row in topic.results_by_partition} == {0}
+    batch = build_batch(
+        [(None, b"x")], timestamp=1_000_000, producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, base_sequence=0,
+        attributes=TRANSACTIONAL)
+    for index in (0, 1):
+        told: Any = cluster.client(cluster.partition(index).leader).ask(ProduceRequest(
+            transactional_id="t", acks=-1, timeout_ms=500, topic_data=[
+                TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=index, records=batch)])]), 9)
+        assert told.responses[0].partition_responses[0].error_code == 0
+    return node, producer
+
+
+def end(cluster: Cluster, node: int, producer: Any, *, commit: bool = True) -> int:
+    answer: Any = cluster.client(node).ask(EndTxnRequest(
+        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=commit), 3)
+    code: int = answer.error_code
+    return code
+
+
+def ends(cluster: Cluster, index: int) -> set[tuple[int, int]]:
+    """Log end and last stable offset of a partition at all its replicas."""
+    logs = [cluster.partition(index, at=node).log for node in (1, 2, 3)]
+    return {(log.log_end_offset, log.last_stable_offset) for log in logs}
+
+
+def test_others_are_told_that_they_do_not_coordinate() -> None:
+    cluster = Cluster()
+    node = coordinator_of(cluster)
+    assert coordinator_of(cluster, 3) == node
+    assert len(cluster.partition(topic="__transaction_state").replicas) == 3
+    for other in {1, 2, 3} - {node}:
+        assert init(cluster, other).error_code == ErrorCode.NOT_COORDINATOR
+    assert init(cluster, node).error_code == 0
+
+
+def test_markers_reach_every_leader_and_its_followers() -> None:
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    assert ends(cluster, 0) == ends(cluster, 1) == {(1, 0)}
+    assert end(cluster, node, producer) == 0
+    assert ends(cluster, 0) == ends(cluster, 1) == {(2, 2)}
+
+
+def test_another_coordinator_ends_the_transaction() -> None:
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    cluster.do(StopBroker(node, how="crash"))
+    cluster.pass_time(5_000)
+    next_one = next(other for other in (1, 2, 3) if other != node)
+    assert coordinator_of(cluster, next_one) != node
+    assert end(cluster, coordinator_of(cluster, next_one), producer, commit=False) == 0
+    for index in (0, 1):
+        log = cluster.partition(index, at=cluster.partition(index).leader).log
+        assert (log.log_end_offset, log.last_stable_offset, len(log.aborted)) == (2, 2, 1)
+
+
+def test_a_partition_without_a_leader_holds_the_end_up() -> None:
+    """Meanwhile the producer is told CONCURRENT_TRANSACTIONS; the marker follows when somebody leads again."""
+    cluster = Cluster(["orders:2"], {"default.replication.factor": "1"})
+    node, producer = begin(cluster)
+    holder = next(cluster.partition(index).leader for index in (0, 1) if cluster.partition(index).leader != node)
+    held = next(index for index in (0, 1) if cluster.partition(index).leader == holder)
+    cluster.do(StopBroker(holder))
+    assert cluster.partition(held).leader == -1
+    node = coordinator_of(cluster, next(other for other in (1, 2, 3) if other != holder))
+    assert end(cluster, node, producer) == 0
+    assert init(cluster, node).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    cluster.do(StartBroker(holder))
+    log = cluster.partition(held, at=holder).log
+    assert (log.log_end_offset, log.last_stable_offset) == (2, 2)
+    assert init(cluster, coordinator_of(cluster)).error_code == 0
+
+
+def state(cluster: Cluster, node: int) -> str:
+    """What DescribeTransactions says at a broker; its error as text."""
+    answer: Any = cluster.client(node).ask(DescribeTransactionsRequest(transactional_ids=["t"]), 0)
+    (row,) = answer.transaction_states
+    return ErrorCode(row.error_code).name if row.error_code else row.transaction_state
+
+
+def state_followers(cluster: Cluster, node: int) -> list[int]:
+    index = partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t")
+    return [other for other in cluster.partition(index, TRANSACTION_STATE).replicas if other != node]
+
+
+def test_the_end_is_answered_once_it_is_replicated_and_markers_follow() -> None:
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    slow = state_followers(cluster, node)[0]
+    cluster.do(SlowFollower(slow, delay_ms=100))
+    client, other = cluster.client(node), cluster.client(node)
+    client.send(EndTxnRequest(
+        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    assert client.answers() == []
+    assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert init(cluster, node).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    leaders = {cluster.partition(index).leader for index in (0, 1)}
+    assert all(cluster.partition(index, at=leader).log.log_end_offset == 1 for index in (0, 1) for leader in leaders), "no marker yet"
+    cluster.pass_time(1_000)
+    (answer,) = client.answers()
+    assert answer.error_code == 0  # type: ignore[attr-defined]
+    cluster.pass_time(1_000)
+    assert ends(cluster, 0) == ends(cluster, 1) == {(2, 2)}
+    assert state(cluster, node) == "CompleteCommit"
+    assert other.answers() == []
+
+
+def test_a_decision_that_is_not_replicated_is_not_made() -> None:
+    """The coordinator is cut off: its producer hears NOT_COORDINATOR in the end, and the transaction is open at its successor."""
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    undo = [cluster.do(CutLink(node, other)) for other in (1, 2, 3) if other != node]
+    client = cluster.client(node)
+    client.send(EndTxnRequest(
+        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    cluster.pass_time(10_000)
+    assert client.answers() == []
+    successor = coordinator_of(cluster, next(other for other in (1, 2, 3) if other != node))
+    assert successor != node
+    assert state(cluster, successor) == "Ongoing"
+    for verb in undo:
+        assert verb is not None
+        cluster.do(verb)
+    cluster.pass_time(1_000)
+    (answer,) = client.answers()
+    assert answer.error_code == ErrorCode.NOT_COORDINATOR  # type: ignore[attr-defined]
+    assert state(cluster, node) == "NOT_COORDINATOR"
+    assert end(cluster, successor, producer, commit=False) == 0
+    assert state(cluster, successor) == "CompleteAbort"
+
+
+def test_the_next_coordinator_ends_what_was_decided() -> None:
+    """The coordinator moves while markers wait for a partition's leader."""
+    cluster = Cluster(["orders:2"], {"default.replication.factor": "1"})
+    node, producer = begin(cluster)
+    holder = next(cluster.partition(index).leader for index in (0, 1) if cluster.partition(index).leader != node)
+    held = next(index for index in (0, 1) if cluster.partition(index).leader == holder)
+    cluster.do(StopBroker(holder))
+    node = coordinator_of(cluster, node)
+    assert end(cluster, node, producer) == 0
+    assert state(cluster, node) == "PrepareCommit"
+    successor = next(other for other in (1, 2, 3) if other not in (node, holder))
+    cluster.do(MoveLeader(TRANSACTION_STATE, partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t"), successor))
+    assert state(cluster, node) == "NOT_COORDINATOR"
+    assert state(cluster, successor) == "PrepareCommit"
+    cluster.do(StartBroker(holder))
+    log = cluster.partition(held, at=holder).log
+    assert (log.log_end_offset, log.last_stable_offset) == (2, 2)
+    assert state(cluster, coordinator_of(cluster, holder)) == "CompleteCommit"
+
+
+def test_too_few_replicas_take_no_transactions() -> None:
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    for follower in state_followers(cluster, node):
+        cluster.do(SlowFollower(follower, delay_ms=100_000))
+    client = cluster.client(node)
+    client.send(AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id="t", v3_and_below_producer_id=producer.producer_id,
+        v3_and_below_producer_epoch=producer.producer_epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0])]), 3)
+    cluster.pass_time(5_000)  # until nobody is in sync but the leader
+    assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS, "what was written before is not replicated"
+    cluster.pass_time(30_000)
+    (told,) = client.answers()
+    (row,) = told.results_by_topic_v3_and_below[0].results_by_partition  # type: ignore[attr-defined]
+    assert row.partition_error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "not replicated in time"
+    configs = cluster.runtime.configs[1]
+    neighbour = next(
+        name for name in map(str, range(1_000))
+        if partition_for(configs, TRANSACTION_STATE, name) == partition_for(configs, TRANSACTION_STATE, "t"))
+    refused: Any = cluster.client(node).ask(
+        InitProducerIdRequest(transactional_id=neighbour, transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1), 4)
+    assert refused.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "too few are in sync"
+    assert state(cluster, node) == "Ongoing"
+
+
+def test_producer_ids_come_in_blocks() -> None:
+    """1,000 a broker, and a new block after a restart."""
+    cluster = Cluster()
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1)
+    first: Any = cluster.client(1).ask(request, 4)
+    other: Any = cluster.client(2).ask(request, 4)
+    again: Any = cluster.client(1).ask(request, 4)
+    assert again.producer_id == first.producer_id + 1
+    assert other.producer_id // 1000 != first.producer_id // 1000
+    cluster.do(StopBroker(1))
+    cluster.do(StartBroker(1))
+    restarted: Any = cluster.client(1).ask(request, 4)
+    assert restarted.producer_id > other.producer_id
+    assert restarted.producer_id % 1000 == 0
