@@ -2,7 +2,7 @@
 
 Owns the table and the loading of an API's message tables and handler at its first request: a broker that was only asked
 ApiVersions has loaded nothing else. Rule: what is not in the table is not advertised, and a request for it closes the
-connection (VER-16). Refuses to know what a handler does.
+connection (VER-16). Does not depend on what a handler does.
 """
 
 from __future__ import annotations
@@ -15,20 +15,34 @@ from ..wire.messages import API_KEYS, request_type
 
 if TYPE_CHECKING:
     from ..wire.schema import Request
-    from .core import Broker, Call, Result
+    from .call import Call, Result, Sliced
+    from .core import Broker
 
-Handler = Callable[["Broker", "Call"], "Result"]
+Handler = Callable[["Broker", "Call"], "Result | Sliced"]
+"""A handler does its work at once, or, for a large request, says how it is done in slices."""
 
 API_VERSIONS = 18
+UNSUPPORTED_VERSION_BODY = bytes.fromhex("0023 00000001 0012 0000 0004")
+"""The answer to ApiVersions of an unknown version, in version 0: UNSUPPORTED_VERSION and one entry, ApiVersions 0 to 4."""
+MAY_BE_LARGE = frozenset({
+    "describe_client_quotas", "describe_configs", "describe_groups", "describe_log_dirs", "describe_producers",
+    "describe_topic_partitions", "describe_transactions", "describe_user_scram_credentials", "fetch", "join_group", "list_groups",
+    "list_offsets", "list_transactions", "metadata", "offset_fetch", "offset_for_leader_epoch",
+})  # fmt: skip
+"""Requests whose answers wait, unencoded, while there is no room for what clients have not taken yet (`Broker.output`)."""
 
 
 class ApiRange(NamedTuple):
-    """An advertised API: the name of its module, lowest and highest version."""
+    """An advertised API: the name of its message tables' module and, unless another is named, of its handler's; lowest, highest version."""
 
     name: str
     lowest: int
     highest: int
+    handler: str = ""
+    """The name of the handler's module where several APIs share one."""
 
+
+_NOT_SERVED = "share_and_streams_groups"
 
 SERVED: dict[int, ApiRange] = {
     0: ApiRange("produce", 0, 13),  # 0-2 are advertised for librdkafka's sake, as Kafka does, and close the connection
@@ -86,8 +100,24 @@ SERVED: dict[int, ApiRange] = {
     64: ApiRange("unregister_broker", 0, 0),
     65: ApiRange("describe_transactions", 0, 0),
     66: ApiRange("list_transactions", 0, 2),
+    68: ApiRange("consumer_group_heartbeat", 0, 1),
+    69: ApiRange("consumer_group_describe", 0, 1),
     74: ApiRange("list_config_resources", 0, 1),
     75: ApiRange("describe_topic_partitions", 0, 0),
+    76: ApiRange("share_group_heartbeat", 1, 1, _NOT_SERVED),
+    77: ApiRange("share_group_describe", 1, 1, _NOT_SERVED),
+    78: ApiRange("share_fetch", 1, 2, _NOT_SERVED),
+    79: ApiRange("share_acknowledge", 1, 2, _NOT_SERVED),
+    83: ApiRange("initialize_share_group_state", 0, 0, _NOT_SERVED),
+    84: ApiRange("read_share_group_state", 0, 0, _NOT_SERVED),
+    85: ApiRange("write_share_group_state", 0, 1, _NOT_SERVED),
+    86: ApiRange("delete_share_group_state", 0, 0, _NOT_SERVED),
+    87: ApiRange("read_share_group_state_summary", 0, 1, _NOT_SERVED),
+    88: ApiRange("streams_group_heartbeat", 0, 0, _NOT_SERVED),
+    89: ApiRange("streams_group_describe", 0, 0, _NOT_SERVED),
+    90: ApiRange("describe_share_group_offsets", 0, 1, _NOT_SERVED),
+    91: ApiRange("alter_share_group_offsets", 0, 0, _NOT_SERVED),
+    92: ApiRange("delete_share_group_offsets", 0, 0, _NOT_SERVED),
 }
 
 
@@ -112,8 +142,8 @@ def api(key: int) -> Api | None:
     """The API of a key, loaded at first use; None if it is not served."""
     loaded = _loaded.get(key)
     if loaded is None and key in SERVED:
-        name = SERVED[key].name
-        handle: Handler = import_module(f"coordinator.broker.handlers.{name}").handle
+        name, _, _, module = SERVED[key]
+        handle: Handler = import_module(f"coordinator.broker.handlers.{module or name}").handle
         loaded = _loaded[key] = Api(key, name, request_type(key), handle)
     return loaded
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from ..cluster.config_changes import (
     Change,
@@ -12,34 +13,71 @@ from ..cluster.config_changes import (
     alter_broker,
     alter_client_metrics,
     alter_group,
-    alter_topic,
+    altered_topic,
     check_form,
     check_node,
 )
 from ..errors import ErrorCode
-from .core import Broker, Call
+from ..slices import ITEMS_A_STEP, Slices
+from ..wire.messages.alter_configs import AlterConfigsResourceResponse
+from ..wire.messages.incremental_alter_configs import AlterConfigsResourceResponse as IncrementalResourceResponse
+from .call import Call
+from .core import Broker
+from .topics import UNWRITTEN
 
 _STREAM_NAMES = {
     ResourceType.TOPIC: "topic", ResourceType.BROKER: "broker", ResourceType.CLIENT_METRICS: "client metrics", ResourceType.GROUP: "group",
 }  # fmt: skip
 
 
-def doubled(resources: Iterable[tuple[int, str]]) -> frozenset[tuple[int, str]]:
-    """Resources (type, name) that a request names more than once: all of them are refused."""
-    return frozenset(resource for resource, count in Counter(resources).items() if count > 1)
+Response = TypeVar("Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 
 
-def alter(
+class Alteration(NamedTuple):
+    """What a request asks of one resource: its type and name, and the changes."""
+
+    resource: tuple[int, str]
+    changes: list[Change]
+
+
+def altered(
+    broker: Broker, call: Call, alterations: Sequence[Alteration], response: type[Response], *, replace: bool, validate_only: bool
+) -> Slices[list[Response]]:
+    """Change each resource on its own, and tell of each. Resources that are named more than once are refused. `replace`: AlterConfigs."""
+    named = Counter(alteration.resource for alteration in alterations)
+    responses = []
+    for count, (resource, changes) in enumerate(alterations, 1):
+        if not count % ITEMS_A_STEP:
+            call = call._replace(now=(yield))
+        told = response(error_message=None, resource_type=resource[0], resource_name=resource[1])
+        try:
+            if named[resource] > 1:
+                raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            _alter(broker, call, resource, changes, replace=replace, validate_only=validate_only)
+        except ConfigRefused as refused:
+            told.error_code, told.error_message = refused.code, refused.message
+        responses.append(told)
+    return responses
+
+
+def _alter(
     broker: Broker, call: Call, resource: tuple[int, str], changes: list[Change], *, replace: bool, validate_only: bool
 ) -> None:
-    """Change one resource's configuration, or only check it. `replace`: AlterConfigs. Raises ConfigRefused."""
+    """Change one resource's configuration, or only check it. Raises ConfigRefused."""
     kind, name = resource
     check_form(changes)
+    if not broker.reaches_controller:
+        raise ConfigRefused(ErrorCode.REQUEST_TIMED_OUT, None)
+    if not validate_only and broker.log_is_blocked:
+        raise ConfigRefused(ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
     match kind:
         case ResourceType.TOPIC:
-            alter_topic(broker.cluster, name, changes, replace=replace, validate_only=validate_only)
+            values = altered_topic(broker.controller.cluster, name, changes, replace=replace)
+            if not validate_only:
+                broker.controller.configure_topic(name, values, call.now, call.cause)
         case ResourceType.BROKER:
-            alter_broker(broker.configs, broker.node_id, name, changes, replace=replace, validate_only=validate_only)
+            for configs in (broker.configs_of_all if not name else [broker.configs]):
+                alter_broker(configs, broker.node_id, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.GROUP:
             alter_group(broker.cluster, broker.configs, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.CLIENT_METRICS:
@@ -51,8 +89,8 @@ def alter(
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if not validate_only and broker.log is not None and kind in _STREAM_NAMES:
         broker.log.append(
-            "cluster", "ConfigChanged", cause=call.cause, resource=_STREAM_NAMES[ResourceType(kind)], name=name, replace=replace,
-            changes=[[change.name, change.operation, change.value] for change in changes],
+            "cluster", "ConfigChanged", at_ms=call.now, cause=call.cause, resource=_STREAM_NAMES[ResourceType(kind)], name=name,
+            replace=replace, changes=[[change.name, change.operation, change.value] for change in changes],
             topic=name if kind == ResourceType.TOPIC else None,
         )  # fmt: skip
 

@@ -3,12 +3,12 @@
 Kafka's rules for a connection are kept here (META-4, VER-16):
 - a request that is parked mutes its own connection; later frames wait undecoded until it is answered;
 - nothing is allocated because a length says so: the buffer grows only with bytes that came;
+- a connection handles so many requests in a row and then lets others have their turn; answers that may be large wait
+  unencoded while clients have not taken what was answered before (`Broker.output`), and one that is too large closes it;
 - bytes that are no request the broker serves close this connection without an answer, and `close` is told why. ApiVersions
-  of an unknown version is answered in version 0 with what is known; trailing bytes, unknown tagged fields and odd client ids
-  are forgiven.
+  of an unknown version is answered in version 0; trailing bytes, unknown tagged fields and odd client ids are forgiven.
 
-Answers of one call of `receive` leave in one `write`. Refuses to know sockets and clocks (the driver gives `write` and
-`close`, and tells the time) and what requests mean.
+Answers of one call of `receive` leave in one `write`. Does not depend on sockets, clocks (the driver tells the time) and meanings.
 """
 
 from __future__ import annotations
@@ -17,58 +17,41 @@ from collections.abc import Callable
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from ..interceptors import Answer, Hold, consult
-from ..wire.framing import MIN_FRAME_BYTES, parse_request_header
+from ..wire.framing import MIN_FRAME_BYTES, read_request_header
 from ..wire.primitives import WireError
 from . import apis, wire_log
-from .core import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Special
+from .call import Encoded, Unread
+from .exchange import HEAD, Exchange
+from .lane import LARGE_REQUEST_BYTES, uncollected
+from .strange_frames import strange_length
 
 if TYPE_CHECKING:
     from ..wire.schema import Message
     from .core import Broker
 
 _SIZE = Struct(">i")
-_HEAD = Struct(">ii")  # size, correlation id
-_FLEXIBLE_HEAD = Struct(">iib")  # the same and no tagged fields
+_KEY = Struct(">h")
 _BUFFERED_ENOUGH = 1 << 16
 """A muted connection that has more than this waiting should not be read from."""
-_LARGE_BODY = 4096
-_MANY_ANSWERS = 256
-"""Answers are gathered into one write up to this; what has been written can pause the connection (`pause`)."""
-_UNSUPPORTED_VERSION_BODY = bytes.fromhex("0023 00000001 0012 0000 0004")
-"""ApiVersions v0: error 35 and one entry, ApiVersions 0 to 4."""
+_FRAMES_A_TURN = 256
+"""So many requests of one connection are handled in a row; then others have their turn."""
+CloseConnection = Callable[[str, Exception | None], None]
 
 
-Close = Callable[[str, Exception | None], None]
-
-
-class Connection:
+class Connection(Exchange):
     """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and `unpause`."""
 
-    __slots__ = (
-        "_api", "_broker", "_buffer", "_call", "_close", "_correlation_id", "_needed", "_output", "_paused", "_token", "_write",
-        "client_host", "closed", "listener", "peer",
-    )  # fmt: skip
+    __slots__ = ("_close", "_interrupted", "_needed", "kept")
 
     def __init__(
-        self, broker: Broker, *, peer: str, client_host: str, listener: str, write: Callable[[bytes], None], close: Close,
+        self, broker: Broker, *, peer: str, client_host: str, listener: str, write: Callable[[bytes], None], close: CloseConnection,
     ) -> None:
-        self.peer = peer
-        self.client_host = client_host
-        self.listener = listener
-        self.closed = False
-        self._broker = broker
-        self._write = write
+        super().__init__(broker, peer, client_host, listener, write)
         self._close = close
-        self._buffer: bytearray | None = None  # bytes not handled yet
+        self.kept: bytearray | None = None
+        """Bytes that are not handled yet."""
         self._needed = 0  # so many must be in it before its first frame is whole
-        self._output: list[bytes] = []
-        self._paused = False
-        # The one request in hand, while it is parked:
-        self._token: int | None = None
-        self._api: apis.Api | None = None
-        self._correlation_id = 0
-        self._call: Call | None = None
+        self._interrupted = False  # whole frames wait, for room or for the next turn
 
     # -- what the driver calls ---------------------------------------------------------------------------------------
 
@@ -79,66 +62,111 @@ class Connection:
         """
         if self.closed:
             return
-        if self._buffer is not None:
-            self._buffer += data
-            if self._token is not None or self._paused or len(self._buffer) < self._needed:
+        if self.kept is not None:
+            self.kept += data
+            self._broker.input.add(len(data))
+            if self._token is not None or self._paused or self._interrupted or len(self.kept) < self._needed:
                 return
-            data = bytes(self._buffer)
-            self._buffer = None
+            data = self._take()
         elif self._token is not None or self._paused:  # muted: what comes waits its turn
-            self._buffer = bytearray(data)
+            self._keep(data)
             return
         self._handle_frames(bytes(data), now)
 
     def lost(self) -> None:
         """The socket is gone: whatever is parked is answered to nobody."""
         self.closed = True
-        self._buffer = None
+        self._take()
+        self._ready = self._work = None
+        self._broker.output.leave(self)
+        self._leave_lane()
         if self._token is not None:
             self._broker.forget(self._token)
 
-    def pause(self) -> None:
-        """The client does not read its answers: handle nothing more until `unpause`."""
-        self._paused = True
+    def pause(self, why: int = 1) -> None:
+        """The client does not read its answers, or its link is cut: handle nothing more until `unpause` for the same reason."""
+        self._paused |= why
 
-    def unpause(self, now: int) -> None:
-        """The client reads again."""
-        self._paused = False
-        self.resume(now)
+    def unpause(self, now: int, why: int = 1) -> None:
+        """The client reads again, or its link is whole."""
+        self._paused &= ~why
+        self._flush()
+        if self._work is None:
+            self.resume(now)
 
     @property
     def wants_bytes(self) -> bool:
         """Should the driver go on reading? Not while much is waiting behind a parked request or an unread answer."""
-        if self._token is None and not self._paused:
+        if self._token is None and not self._paused and not self._interrupted:
             return True
-        return self._buffer is None or len(self._buffer) < _BUFFERED_ENOUGH
+        return self.kept is None or len(self.kept) < _BUFFERED_ENOUGH
+
+    @property
+    def missing_bytes(self) -> int:
+        """How much more must come before the request that began is whole; 0: nothing began, or what is there waits its turn."""
+        if self.kept is None or self._token is not None or self._paused or self._interrupted:
+            return 0
+        return max(0, self._needed - len(self.kept))
 
     # -- what the broker calls ---------------------------------------------------------------------------------------
 
-    def deliver(self, response: Message | Encoded) -> None:
-        """Send the answer of the parked request. The next request waits for `resume`."""
+    def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
+        """Send the answer of the parked request, or keep it until there is room for it. The next request waits for `resume`."""
         assert self._token is not None
         assert self._api is not None
-        call = self._call
-        assert call is not None
+        if self._paused or not self._has_room(self._api) or (isinstance(response, Unread) and not self._broker.may_wake()):
+            self._ready = response
+        else:
+            self._send_parked(response, now)
+
+    def _send_parked(self, response: Message | Encoded | Unread, now: int) -> None:
+        api, call = self._api, self._call
+        assert api is not None and call is not None
         self._token = self._call = None
-        self._respond(self._api, call, self._correlation_id, response)
+        try:
+            made = response.make() if isinstance(response, Unread) else response
+        except Exception as error:
+            self._refuse(f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault", now, error)
+            return
+        self._respond(api, call, self._correlation_id, made, now)
         self._flush()
 
+    def _has_room(self, api: apis.Api) -> bool:
+        """Whether an answer may be encoded now. If not, `resume` follows when there is room."""
+        output = self._broker.output
+        if not output.full or api.name not in apis.MAY_BE_LARGE:
+            return True
+        output.wait(self)
+        return False
+
     def resume(self, now: int) -> None:
-        """Handle what came in while a request was parked."""
-        if self._buffer is not None and self._token is None and not self._paused and not self.closed:
-            data = bytes(self._buffer)
-            self._buffer = None
-            self._handle_frames(data, now)
+        """Go on with a large request, send an answer that waited, if there is room, and handle what came in meanwhile."""
+        if self._work is not None:
+            uncollected(self._go_on, now)
+            self._flush()
+            if self._work is None:
+                self._leave_lane()
+        if self._ready is not None and not self._paused and not self.closed:
+            assert self._api is not None
+            if not self._has_room(self._api):
+                return
+            if isinstance(self._ready, Unread) and not self._broker.may_wake():
+                self._broker.take_turns(self)
+                return
+            ready, self._ready = self._ready, None
+            self._send_parked(ready, now)
+        if self.kept is not None and self._token is None and not self._paused and not self.closed:
+            self._handle_frames(self._take(), now)
+        elif self._broker.lane.owner is self and self._work is None:
+            self._leave_lane()
 
     def release(self, now: int) -> None:
-        """Handle the request that was held back, as if it came now."""
-        assert self._api is not None
-        assert self._call is not None
+        """Go on with what was held back: a request as if it came now, or an answer."""
+        assert self._api is not None and self._call is not None
         api, call, correlation_id = self._api, self._call._replace(now=now), self._correlation_id
+        then, self._then = self._then, None
         self._token = self._call = None
-        self._ask(api, call, correlation_id)
+        self._carry_out(then, api, call, correlation_id, now)
         self._flush()
         self.resume(now)
 
@@ -146,139 +174,106 @@ class Connection:
 
     def _handle_frames(self, data: bytes, now: int) -> None:
         """Handle the whole frames of `data` until one is parked; keep the rest."""
-        start = 0
-        available = len(data)
+        start, available = 0, len(data)
         self._needed = 4
+        self._interrupted = False
+        left = _FRAMES_A_TURN
+        broker = self._broker
         while available - start >= 4:
             size: int = _SIZE.unpack_from(data, start)[0]
-            if not MIN_FRAME_BYTES <= size <= self._broker.max_request_bytes:
-                self._refuse(_strange_length(size, data[start : start + 16], self._broker.max_request_bytes))
+            if not MIN_FRAME_BYTES <= size <= broker.max_request_bytes:
+                self._refuse(strange_length(size, data[start : start + 16], broker.max_request_bytes), now)
                 break
             end = start + 4 + size
             if end > available:
                 self._needed = end - start
                 break
-            self._handle_frame(data[start + 4 : end], now)
+            if start and (not left or (not left & 3 and broker.turn_is_over())):
+                self._interrupted = True
+                broker.take_turns(self)
+                break
+            if broker.output.full and self._must_wait(data, start):
+                self._interrupted = True
+                break
+            if size > LARGE_REQUEST_BYTES:
+                if not broker.lane.take(self):
+                    self._interrupted = True
+                    break
+                uncollected(self._handle_frame, data[start + 4 : end], now)
+            else:
+                self._handle_frame(data[start + 4 : end], now)
+            left -= 1
             start = end
             if self._token is not None or self.closed or self._paused:
                 self._needed = 4
                 break
         if start < available and not self.closed:
-            self._buffer = bytearray(data[start:] if start else data)
+            self._keep(data[start:] if start else data)
         self._flush()
+        if broker.lane.owner is self and self._work is None:
+            self._leave_lane()
+
+    def _must_wait(self, data: bytes, start: int) -> bool:
+        """Whether a request's answer may be large, while there is no room for such."""
+        api = apis.api(_KEY.unpack_from(data, start + 4)[0])
+        return api is not None and not self._has_room(api)
+
+    def _keep(self, data: bytes | memoryview) -> None:
+        """Keep bytes that are not handled yet."""
+        self.kept = bytearray(data)
+        self._broker.input.add(len(data))
+
+    def _take(self) -> bytes:
+        """The bytes that were kept, which are kept no longer."""
+        data = b"" if self.kept is None else bytes(self.kept)
+        self.kept = None
+        self._broker.input.add(-len(data))
+        return data
 
     def _handle_frame(self, frame: bytes, now: int) -> None:
         """Decode one request and have it handled. Bad bytes close the connection."""
         try:
-            header, at = parse_request_header(frame)
+            key, version, correlation_id, client_id, at = read_request_header(frame)
         except WireError as error:
-            self._refuse(f"unreadable request header: {error}")
+            self._refuse(f"unreadable request header: {error}", now)
             return
-        key, version, correlation_id, client_id = header
+        self.client_id = client_id
         api = apis.api(key)
         if api is None:
-            self._refuse(f"{apis.title(key)} (key {key}) is not served")
+            why, first = self._broker.unserved.closing(self._broker.log, client_id, self.peer, key, apis.title(key), version, now)
+            self._refuse(why, now, tell=first)
             return
         if not api.lowest <= version <= api.highest:
             if key == apis.API_VERSIONS:
-                self._output.append(_HEAD.pack(4 + len(_UNSUPPORTED_VERSION_BODY), correlation_id) + _UNSUPPORTED_VERSION_BODY)
+                self._output.append(HEAD.pack(4 + len(apis.UNSUPPORTED_VERSION_BODY), correlation_id) + apis.UNSUPPORTED_VERSION_BODY)
             else:
-                self._refuse(f"{apis.title(key)} v{version}: versions {api.lowest} to {api.highest} are served")
+                self._refuse(f"{apis.title(key)} v{version}: versions {api.lowest} to {api.highest} are served", now)
+            return
+        if len(frame) > LARGE_REQUEST_BYTES:
+            self.large = True
+            self._decode_in_slices(api, version, correlation_id, client_id, frame, at, now)
+            if self._work is None:
+                self.large = False
             return
         try:
             message = api.request.decode(version, frame, at)
         except WireError as error:
-            self._refuse(f"{apis.title(key)} v{version}: {error}")
+            self._refuse(f"{apis.title(key)} v{version}: {error}", now)
             return
-        broker = self._broker
-        cause = None if broker.log is None else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
-        call = Call(message, version, client_id, self.client_host, broker.next_token(), now, self.listener, cause)
-        if broker.interceptors and self._intercepted(api, call, correlation_id):
-            return
-        self._ask(api, call, correlation_id)
+        self._decoded(api, version, correlation_id, client_id, message, now)
 
-    def _intercepted(self, api: apis.Api, call: Call, correlation_id: int) -> bool:
-        """Ask the interceptors; True if one of them disposed of the request."""
-        verdict = consult(self._broker.interceptors, call)
-        if verdict is None:
-            return False
-        if isinstance(verdict, Answer):
-            self._respond(api, call, correlation_id, verdict.response)
-            return True
-        self._park(api, call, correlation_id)
-        if isinstance(verdict, Hold):
-            self._broker.hold(call.token, call.now + verdict.duration_ms, self)
-        return True
+    def _leave_lane(self) -> None:
+        """A large request is done, or none is to be handled now: somebody else may."""
+        self.large = False
+        following = self._broker.lane.leave(self)
+        if following is not None:
+            self._broker.take_turns(following)
 
-    def _ask(self, api: apis.Api, call: Call, correlation_id: int) -> None:
-        """Give the request to its handler and queue the answer, or park it."""
-        try:
-            result = api.handle(self._broker, call)
-        except NoRequest as error:
-            self._refuse(f"{apis.title(api.key)} v{call.version}: {error}")
-            return
-        except Exception as error:
-            self._refuse(f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault", error)
-            return
-        if result is None:
-            self._park(api, call, correlation_id)
-            self._broker.parked[call.token] = self
-        elif isinstance(result, Special):
-            if result is CLOSE:
-                self._refuse(f"{apis.title(api.key)} v{call.version}: refused, and its client waits for no answer (acks=0)")
-            else:
-                assert result is NO_RESPONSE
-        else:
-            self._respond(api, call, correlation_id, result)
-
-    def _park(self, api: apis.Api, call: Call, correlation_id: int) -> None:
-        self._token = call.token
-        self._api = api
-        self._call = call
-        self._correlation_id = correlation_id
-
-    def _respond(self, api: apis.Api, call: Call, correlation_id: int, response: Message | Encoded) -> None:
-        version = call.version
-        try:
-            body = response.body if isinstance(response, Encoded) else response.encode(version)
-        except WireError as error:
-            self._refuse(f"{apis.title(api.key)} v{version}: the answer cannot be encoded, which is the emulator's fault", error)
-            return
-        log = self._broker.log
-        if log is not None:
-            wire_log.answered(log, self.peer, api.name, call, response)
-        if version >= api.flexible and api.key != apis.API_VERSIONS:  # ApiVersions: always header v0 (KIP-511)
-            self._output.append(_FLEXIBLE_HEAD.pack(5 + len(body), correlation_id, 0) + body)
-        else:
-            self._output.append(_HEAD.pack(4 + len(body), correlation_id) + body)
-        if len(body) > _LARGE_BODY or len(self._output) >= _MANY_ANSWERS:
-            self._flush()
-
-    def _flush(self) -> None:
-        output = self._output
-        if output:
-            if self._broker.log is not None:
-                self._broker.log.flush()  # the log never knows less than a client
-            self._write(output[0] if len(output) == 1 else b"".join(output))
-            output.clear()
-
-    def _refuse(self, why: str, fault: Exception | None = None) -> None:
-        """Close the connection, this one only; answers already queued go out first. `fault`: ours, to be shown whole."""
+    def _refuse(self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True) -> None:
+        """Close it; answers already queued go out first. `fault`: to be shown whole. Not `tell`: people know already."""
         self.closed = True
-        self._buffer = None
+        self._take()
         if self._broker.log is not None:
-            wire_log.closed(self._broker.log, self.peer, why)
+            wire_log.closed(self._broker.log, self.peer, why, now)
         self._flush()
-        self._close(why, fault)
-
-
-def _strange_length(size: int, start: bytes, most: int) -> str:
-    """What to say of a frame whose length cannot be, and what such a peer usually is."""
-    if start[:3] in (b"\x16\x03\x00", b"\x16\x03\x01", b"\x16\x03\x02", b"\x16\x03\x03"):
-        return "this looks like a TLS hello; the listener speaks plaintext only"
-    method = start.split(b" ", 1)[0]
-    if method in (b"GET", b"POST", b"HEAD", b"PUT", b"DELETE", b"OPTIONS", b"PATCH", b"CONNECT", b"TRACE", b"PRI"):
-        return f"this looks like an HTTP request ({method.decode()} ...); Kafka's protocol is spoken here"
-    if size > most:
-        return f"a frame of {size} bytes: {most} are allowed (socket.request.max.bytes)"
-    return f"a frame of {size} bytes: a request has at least {MIN_FRAME_BYTES}"
+        self._close(why if tell else "", fault)

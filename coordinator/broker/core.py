@@ -2,135 +2,221 @@
 
 Owns which connection a token belongs to, held requests, and the order of late work: a request is handled to its end
 before another one begins, so an answer that frees a connection's next request only queues it. Time, randomness and the
-wall clock of zero are given by the driver. Refuses to know sockets, and the meaning of any request.
+wall clock of zero are given by the driver. Does not depend on sockets, and the meaning of any request.
 """
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections import deque
-from enum import Enum
 from functools import cached_property
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from itertools import count
+from typing import TYPE_CHECKING
 
+from ..cluster.controller import Controller
+from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
+from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..errors import ErrorCode
 from ..groups.requests import Request, RequestContext
+from .fresh_names import FreshNames
+from .lane import Lane, Waiting, uncollected
+from .limits import MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
+from .unserved import Unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
     from random import Random
 
     from ..cluster import Cluster
     from ..cluster.configs import BrokerConfigs
+    from ..cluster.events import Event as ClusterEvent
     from ..cluster.producers import ProducerIds
+    from ..cluster.replication import Replication
     from ..event_log import EventLog
     from ..group_coordinator import GroupCoordinator, Outcome
-    from ..interceptors import Interceptor
+    from ..interceptors import Interceptor, InterceptorError
+    from ..slices import Slices
+    from ..wire.messages.describe_groups import DescribedGroup
     from ..wire.schema import Message
     from ..wire.schema import Request as RequestMessage
+    from .call import Call, Encoded, Unread
+    from .client_links import ClientLinks
+    from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
     from .parked_fetches import ParkedFetches
-    from .transactions import Transactions
+    from .transactions import Cooperation, Transactions
 
 
-class Special(Enum):
-    """What a handler may return instead of a response."""
-
-    NO_RESPONSE = "no response"
-    CLOSE = "close"
-
-
-NO_RESPONSE: Final = Special.NO_RESPONSE
-"""The request is done and its client waits for no answer (Produce with acks=0)."""
-CLOSE: Final = Special.CLOSE
-"""The connection is closed without an answer (Produce with acks=0 and an error)."""
+LOG_RETRY_MS = 1000
+"""How often a log that could not be written is tried again if nothing else happens."""
+_WOKEN_A_TURN = 64
+"""So many parked fetches are read and answered in one turn of the driver's loop, and so many connections find room."""
 
 
-class NoRequest(Exception):
-    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is closed. `str()` says why."""
+def _never() -> bool:
+    return False
 
 
-class Encoded(NamedTuple):
-    """A response body that is encoded already, in the version of its request, without header."""
-
-    body: bytes
+_MOST_ERRORS = 100
 
 
-Result: TypeAlias = "Message | Encoded | Special | None"
-
-
-class Call(NamedTuple):
-    """A decoded request, as a handler gets it. `now`: milliseconds since the driver's zero."""
-
-    message: RequestMessage
-    version: int
-    client_id: str  # "" when the header said null (ENT-8)
-    client_host: str  # Java's form: "/127.0.0.1"
-    token: int  # for Broker.answer, later
-    now: int
-    listener: str  # name of the listener it came through: whose advertised endpoints to show
-    cause: int | None  # the log's seq of this request, for whatever it makes happen
-
-
-class Waiting(Protocol):
-    """A connection whose one request is parked (`coordinator.broker.connection` has the real one)."""
-
-    def deliver(self, response: Message | Encoded) -> None:
-        """Send the parked request's answer."""
-
-    def resume(self, now: int) -> None:
-        """Handle what came in meanwhile."""
-
-    def release(self, now: int) -> None:
-        """Handle the request that an interceptor held."""
-
-
-class Broker:
+class Broker(FreshNames):
     """One broker. Made by a driver; one thread only."""
 
     def __init__(
         self, *, node_id: int, cluster: Cluster, configs: BrokerConfigs, coordinator: GroupCoordinator, parked_fetches: ParkedFetches,
-        random: Random, epoch_ms: int, log: EventLog | None = None,
+        random: Random, epoch_ms: int, log: EventLog | None = None, controller: Controller | None = None, limits: Limits = Limits(),
     ) -> None:
         self.node_id = node_id
         self.cluster = cluster
+        self.controller = controller or Controller(cluster, self._alone)
+        self.replication: Replication | None = None  # None: nobody else holds a partition
+        self.gate: CommitGate | None = None  # None: what is written is replicated
+        self.cooperation: Cooperation | None = None  # None: this broker coordinates all transactional ids
         self.configs = configs
+        self.configs_of_all = [configs]
+        """The configurations of all brokers of the cluster."""
         self.coordinator = coordinator
         self.parked_fetches = parked_fetches
         self.random = random
         self.epoch_ms = epoch_ms
         self.log = log
         self.max_request_bytes: int = configs.get_int("socket.request.max.bytes")
+        self.most_response_bytes = min(limits.response_bytes, MOST_IN_A_FRAME)
+        self.output: Room[Waiting] = Room(limits.output_bytes)
+        """What clients have not taken yet of their answers. The driver counts; connections wait in it."""
+        queued = configs.get_int("queued.max.request.bytes")
+        self.input: Room[Waiting] = Room(queued if queued > 0 else UNFINISHED_REQUESTS_BYTES)
+        """What connections keep of requests that are not handled yet. Connections count."""
+        self.lane: Lane[Waiting] = Lane()
+        """Which connection has a large request in hand."""
+        self.turn_is_over: Callable[[], bool] = _never
+        """The driver's: whether this turn of its loop has taken so long that other connections should come first."""
         self.interceptors: list[Interceptor] = []
+        self.interceptor_errors: list[InterceptorError] = []
+        """What interceptors did wrong; an embedder is told of it in the end."""
+        self.unserved = Unserved()
         self.parked: dict[int, Waiting] = {}
-        self._configs_version = configs.version
         self._transactions: Transactions | None = None
-        self._tokens = 0
+        self.next_token: Callable[[], int] = count(1).__next__
+        """Gives a token never given before."""
         self._held: list[tuple[int, int]] = []
         self._resumable: deque[Waiting] = deque()
+        self.postponed: deque[Waiting] = deque()
+        """Connections that had their turn and have more to do: `next_turn` lets them go on."""
+        self._woken = 0
+        self._log_retry_at: int | None = None
 
     # -- what handlers use -------------------------------------------------------------------------------------------
 
-    def answer(self, token: int, response: Message | Encoded) -> None:
+    def answer(self, token: int, response: Message | Encoded | Unread, now: int) -> None:
         """Answer a parked request. A token whose connection is gone is ignored: its client no longer waits."""
         waiting = self.parked.pop(token, None)
         if waiting is not None:
-            waiting.deliver(response)
+            waiting.deliver(response, now)
             self._resumable.append(waiting)
 
     def coordinate(self, call: Call, message: RequestMessage, fresh_id: str = "") -> Message | None:
         """Put a request before the group coordinator. Its own reply, or None if it is parked now; others are sent."""
-        if self._configs_version != self.configs.version:
-            self._configs_version = self.configs.version
-            for name, value in self.configs.group_config().items():
-                setattr(self.coordinator.config, name, value)
         context = RequestContext(call.version, call.client_id, call.client_host, fresh_id, call.token, call.cause)
+        if self.gate is not None:
+            self.gate.begin()
+            self.coordinator.config.append_error = self._append_error(message)
         outcome = self.coordinator.handle(Request(context, message), call.now)
-        return self._send(outcome, call.token)
+        return self._send(outcome, call.token, call.now)
 
-    def partitions_deleted(self, partitions: Iterable[tuple[str, int]], call: Call) -> None:
-        """Tell the groups that (topic, index) are gone, and their committed offsets with them (EXP-7)."""
-        self._send(self.coordinator.on_partitions_deleted(partitions, call.now, call.cause), None)
+    def coordinate_in_slices(self, call: Call, message: RequestMessage) -> Slices[Message]:
+        """As `coordinate`, in slices, for requests that may name many groups. They are answered at once."""
+        context = RequestContext(call.version, call.client_id, call.client_host, "", call.token, call.cause)
+        outcome = yield from self.coordinator.handle_in_slices(Request(context, message), call.now)
+        mine = self._send(outcome, call.token, call.now)
+        assert mine is not None
+        return mine
+
+    def _append_error(self, message: RequestMessage) -> ErrorCode:
+        """Why nothing can be written to a group's partition: too few of its replicas are in sync (ERR-1, ERR-2)."""
+        group_id = getattr(message, "group_id", None)
+        if group_id is None:
+            return ErrorCode.NONE
+        partition = self.cluster.partition(CONSUMER_OFFSETS, self.coordinator.partition_for(group_id))
+        if partition is None:
+            return ErrorCode.NONE
+        wanted = min(self.cluster.topics[CONSUMER_OFFSETS].effective_int("min.insync.replicas"), len(partition.replicas))
+        return ErrorCode.NOT_ENOUGH_REPLICAS if len(partition.isr) < wanted else ErrorCode.NONE
+
+    def metadata_changed(self, event: ClusterEvent, now: int, cause: int | None) -> None:
+        """An event reached this broker's copy of the metadata: tell the groups and the requests that wait for it.
+
+        Groups forget the committed offsets of what is deleted (EXP-7).
+        """
+        if isinstance(event, TopicDeleted):
+            if event.topic == CONSUMER_OFFSETS:  # what the groups were is gone with it
+                self._send(self.coordinator.empty(now), None, now)
+            elif event.topic == TRANSACTION_STATE and self._transactions is not None:
+                self._transactions.delete_all(now, cause)
+            gone = [(event.topic, index) for index in range(event.partitions)]
+            self._send(self.coordinator.on_partitions_deleted(gone, now, cause), None, now)
+            self.parked_fetches.wake_topic(event.topic, now)
+        elif isinstance(event, PartitionChanged):
+            self.parked_fetches.wake(event.topic, event.partition, now)
+
+    @property
+    def reaches_controller(self) -> bool:
+        """Whether the controller can be asked to change something (KIP-590); if not, Kafka's brokers try until the request times out."""
+        return self.controller.active and self.controller.in_contact(self.node_id)
+
+    def load_groups(self, partition: int | None, now: int) -> None:
+        """Serve the groups of a partition of __consumer_offsets (None: of all), as their durable events left them (ERR-7)."""
+        self._send(self.coordinator.finish_load(now, partition), None, now)
+
+    def begin_load(self, partition: int | None, load_ms: int, now: int) -> None:
+        """As `load_groups`, in slices, from so many milliseconds on; until it is done, `coordinator.is_loading`."""
+        self._send(self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), None, now)
+        self._send(self.coordinator.tick(now), None, now)
+
+    def unload_groups(self, partition: int | None, now: int) -> None:
+        """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked requests are told so (ERR-6)."""
+        self._send(self.coordinator.unload(now, partition), None, now)
+        if self.gate is not None:
+            self.gate.lost(CONSUMER_OFFSETS, partition, now)
+
+    def send_replies(self, outcome: Outcome, now: int) -> None:
+        """Send the replies of something that the group coordinator was told to do directly."""
+        self._send(outcome, None, now)
+
+    def _alone(self, event: ClusterEvent, now: int, cause: int | None) -> int | None:
+        """What a controller publishes to its only broker."""
+        seq = None
+        if self.log is not None:
+            from ..event_log.cluster_lines import write_cluster_event
+
+            seq = write_cluster_event(self.log, event, now, cause)
+        self.metadata_changed(event, now, cause)
+        if isinstance(event, TopicCreated) and event.topic == CONSUMER_OFFSETS:
+            self.load_groups(None, now)  # after its deletion: there is nothing in it, and it is served again
+        return seq
+
+    def note_interceptor_error(self, error: InterceptorError) -> None:
+        """Keep what an interceptor did wrong; of very many the first are enough."""
+        if len(self.interceptor_errors) < _MOST_ERRORS:
+            self.interceptor_errors.append(error)
+
+    def describe_group(self, group_id: str, now: int) -> DescribedGroup:
+        """What DescribeGroups would answer about a group now."""
+        from ..wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+
+        outcome = self.coordinator.handle(Request(RequestContext(0), DescribeGroupsRequest(groups=[group_id])), now)
+        [(_, message)] = outcome.replies
+        assert isinstance(message, DescribeGroupsResponse)
+        return message.groups[0]
+
+    def stable_members(self, group_id: str, now: int) -> int:
+        """How many members a group has, of whichever protocol; 0 while it is not Stable, and where it is not served."""
+        row = self.describe_group(group_id, now)
+        if row.group_state == "Stable":
+            return len(row.members)
+        group = self.coordinator.groups.get(group_id)
+        return len(group.members) if group is not None and group.consumer is not None and str(group.state) == "Stable" else 0
 
     @cached_property
     def fetch_sessions(self) -> FetchSessions:
@@ -138,6 +224,13 @@ class Broker:
         from .fetch_sessions import FetchSessions
 
         return FetchSessions(self.configs.get_int("max.incremental.fetch.session.cache.slots"))
+
+    @cached_property
+    def client_links(self) -> ClientLinks:
+        """The links between clients and this broker that are cut."""
+        from .client_links import ClientLinks
+
+        return ClientLinks(self)
 
     @cached_property
     def producer_ids(self) -> ProducerIds:
@@ -150,43 +243,37 @@ class Broker:
     def transactions(self) -> Transactions:
         """The transaction coordinator, made when it is first needed."""
         if self._transactions is None:
-            from .transactions import Transactions
+            from .transactions import Transactions  # at first use, so that start-up does not load it
 
-            self._transactions = Transactions(self)
+            self._transactions = Transactions(self, self.cooperation)
         return self._transactions
+
+    def _end_transactions(self, transactions: Transactions, now: int) -> None:
+        """Write markers, now that answers were sent: what is written so is no request's own."""
+        transactions.go_on(now)
+        if self.gate is not None:
+            self.gate.begin()
 
     def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None) -> None:
         """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended (TXN-5)."""
-        self._send(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), None)
-
-    def fresh_uuid(self) -> bytes:
-        """A random UUID (version 4), from the driver's randomness."""
-        bits = self.random.getrandbits(128)
-        return ((bits & ~(0xF << 76) & ~(0x3 << 62)) | 0x4 << 76 | 0x2 << 62).to_bytes(16, "big")
-
-    def fresh_id(self) -> str:
-        """`fresh_uuid` as text, the tail of a new member id."""
-        text = self.fresh_uuid().hex()
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-    def fresh_name(self) -> str:
-        """A random UUID as Kafka writes its ids: 22 characters of URL-safe base64 that do not start with a dash."""
-        while True:
-            name = urlsafe_b64encode(self.fresh_uuid())[:22].decode()
-            if not name.startswith("-"):
-                return name
+        self._send(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), None, now)
 
     # -- what connections use ----------------------------------------------------------------------------------------
 
-    def next_token(self) -> int:
-        """A token never given before."""
-        self._tokens += 1
-        return self._tokens
-
-    def hold(self, token: int, until: int, waiting: Waiting) -> None:
-        """Keep a request back until that instant."""
+    def hold(self, token: int, duration_ms: int | None, waiting: Waiting, now: int) -> None:
+        """Keep a request or an answer back: so long from `now` on, or (None) until `release`."""
         self.parked[token] = waiting
-        heappush(self._held, (until, token))
+        if duration_ms is not None:
+            heappush(self._held, (now + duration_ms, token))
+
+    def take_turns(self, waiting: Waiting) -> None:
+        """A connection has done enough in this turn of the driver's loop: it goes on in the next one (`next_turn`)."""
+        self.postponed.append(waiting)
+
+    def may_wake(self) -> bool:
+        """Whether one more parked fetch may be read and answered in this turn."""
+        self._woken += 1
+        return self._woken <= _WOKEN_A_TURN
 
     def forget(self, token: int) -> None:
         """The connection of a parked request closed: nobody waits for its answer any more."""
@@ -195,13 +282,28 @@ class Broker:
 
     # -- what drivers use --------------------------------------------------------------------------------------------
 
+    def release(self, token: int, now: int) -> bool:
+        """Go on with what is held under a token; False if nothing is, or its connection is gone. `run_resumable` is to follow."""
+        waiting = self.parked.pop(token, None)
+        if waiting is None:
+            return False
+        waiting.release(now)
+        return True
+
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do; None: only a request can make something happen."""
-        deadline = self.coordinator.next_deadline()
+        return self._earliest(self.coordinator.next_deadline() if self._log_retry_at is None else self._log_retry_at)
+
+    def wake_by(self) -> int | None:
+        """An instant no later than `next_deadline`, for less work: when a timer should fire at the latest."""
+        return self._earliest(self.coordinator.wake_by() if self._log_retry_at is None else self._log_retry_at)
+
+    def _earliest(self, deadline: int | None) -> int | None:
+        """The earliest of a deadline of the groups and all the others."""
         fetch = self.parked_fetches.next_deadline()
         if fetch is not None and (deadline is None or fetch < deadline):
             deadline = fetch
-        if self._transactions is not None:
+        if self._transactions is not None and self._log_retry_at is None:
             transaction = self._transactions.next_deadline()
             if transaction is not None and (deadline is None or transaction < deadline):
                 deadline = transaction
@@ -211,38 +313,87 @@ class Broker:
 
     def tick(self, now: int) -> None:
         """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited long enough, held requests."""
-        if self.log is not None:
-            self.log.now_ms = now
-        self._send(self.coordinator.tick(now), None)
-        if self._transactions is not None:
-            self._transactions.tick(now)
+        if self.log_is_blocked:
+            self._flush_log(now)
+        if not self.log_is_blocked:  # else what has fallen due for groups and transactions is put off: nothing changes that is not logged
+            tick = self.coordinator.tick
+            self._send(uncollected(tick, now) if self.coordinator.is_loading else tick(now), None, now)
+            if self._transactions is not None:
+                self._transactions.tick(now)
         self.parked_fetches.tick(now)
         while self._held and self._held[0][0] <= now:
-            waiting = self.parked.pop(heappop(self._held)[1], None)
-            if waiting is not None:
-                waiting.release(now)
+            self.release(heappop(self._held)[1], now)
         self.run_resumable(now)
 
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request. Drivers' entry points end with it."""
         while self._resumable:
             self._resumable.popleft().resume(now)
+        if self._transactions is not None and self._transactions.unfinished:
+            self._end_transactions(self._transactions, now)
+        self._woken = 0
         if self.log is not None:
-            self.log.flush()
+            self._flush_log(now)
+
+    @property
+    def log_is_blocked(self) -> bool:
+        """Whether the event log cannot be written now: nothing that is logged may change."""
+        return self.log is not None and not self.log.writable
+
+    def _flush_log(self, now: int) -> None:
+        """Hand the log's lines on; if it does not take them, try again soon."""
+        assert self.log is not None
+        self.log.flush()
+        if self.log.writable:
+            self._log_retry_at = None
+        elif self._log_retry_at is None or self._log_retry_at <= now:
+            self._log_retry_at = now + LOG_RETRY_MS
+
+    @property
+    def wants_turn(self) -> bool:
+        """Whether connections wait for `next_turn`. A driver calls it soon, after it has looked at its other connections."""
+        return bool(self.postponed) or (bool(self.output.waiting) and not self.output.full)
+
+    def next_turn(self, now: int) -> None:
+        """Let connections go on that had done enough in their last turn, and a few that waited for room for their answers."""
+        for _ in range(len(self.postponed)):
+            self.postponed.popleft().resume(now)
+            if self.turn_is_over():
+                break
+        for _ in range(_WOKEN_A_TURN):
+            first = self.output.next()
+            if first is None:
+                break
+            first.resume(now)
+            if self.turn_is_over():
+                break
+        self.run_resumable(now)
 
     def shut_down(self, now: int) -> None:
         """Answer parked joins and syncs as a stopping broker does (ERR-6). Parked fetches get no answer, as in Kafka."""
-        if self.log is not None:
-            self.log.now_ms = now
-        self._send(self.coordinator.shutdown(now), None)
+        self._send(self.coordinator.shutdown(now), None, now)
 
-    def _send(self, outcome: Outcome, own: int | None) -> Message | None:
+    def _send(self, outcome: Outcome, own: int | None, now: int) -> Message | None:
         """Send an outcome's replies. The one for `own` is returned: its connection sends it in its turn."""
         mine = None
+        gate = self.gate
+        needs = None if gate is None else gate.needs(now)
         for token, message in outcome.replies:
             assert isinstance(token, int)
             if token == own:
                 mine = message
+            elif gate is not None and needs:
+                gate.hold(token, message, None, needs, now)
             else:
-                self.answer(token, message)
+                self.answer(token, message, now)
+        if gate is not None and mine is None:
+            gate.begin()
         return mine
+
+    def hold_back(self, call: Call, response: Message | Encoded) -> bool:
+        """Whether the answer of a request has to wait for what it wrote (META-1); then its connection parks it."""
+        needs = None if self.gate is None else self.gate.take(call.now)
+        if self.gate is None or not needs:
+            return False
+        self.gate.hold(call.token, response, call, needs, call.now)
+        return True

@@ -2,7 +2,7 @@
 
 Owns session ids and epochs, the partitions of each session with what was last answered for them, and who gives way when
 the cache is full. Kafka's rules: a session lives at this broker only, a full request replaces it, an incremental one must
-carry the next epoch, an answer holds only partitions that changed. Ids are drawn by the caller. Refuses to know logs,
+carry the next epoch, an answer holds only partitions that changed. Ids are drawn by the caller. Does not depend on logs,
 topics, sockets and the time of day.
 """
 
@@ -24,6 +24,8 @@ NO_SESSION = 0
 EVICTION_MS = 120_000
 """A session unused for longer gives way to any new one; one older than that to any larger one."""
 TOPIC_IDS_SINCE = 13
+MOST_PARTITIONS = 200_000
+"""Of all sessions together, some 100 MB. Kafka bounds the number of sessions only; here a session that finds no room is not kept."""
 
 Key = tuple["str | bytes", int]
 """A partition as the request names it: topic name, or topic id from v13 on; and index."""
@@ -44,7 +46,8 @@ class SessionPartition:
         """Whether an incremental answer must hold `answer`; remembers it as answered."""
         must = bool(
             answer.records or answer.error_code or answer.high_watermark != self.high_watermark
-            or answer.log_start_offset != self.log_start_offset or answer.diverging_epoch.end_offset >= 0)
+            or answer.log_start_offset != self.log_start_offset or answer.diverging_epoch.end_offset >= 0
+            or answer.preferred_read_replica >= 0)
         # After an error the partition is answered again once the error is gone.
         self.high_watermark = -1 if answer.error_code else answer.high_watermark
         self.log_start_offset = answer.log_start_offset
@@ -88,6 +91,10 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def get(self, session_id: int) -> FetchSession | None:
+        """The session with this id; looking at it does not count as use."""
+        return self._sessions.get(session_id)
+
     def open(self, request: FetchRequest, version: int, now: int) -> Fetch | ErrorCode:
         """What the request fetches, after its session (if any) took in what it changes; or why it is refused: 70, 71, 106."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
@@ -101,6 +108,7 @@ class FetchSessions:
         if session.topic_ids != (version >= TOPIC_IDS_SINCE):
             return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
         for key, partition in _asked(request, version):
+            partition.unknown_tags = None
             known = session.partitions.get(key)
             if known is None:
                 session.partitions[key] = SessionPartition(partition, None)
@@ -109,6 +117,9 @@ class FetchSessions:
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 session.partitions.pop((topic.topic_id if session.topic_ids else topic.topic, index), None)
+        if len(session.partitions) > session.cached_size and self._partitions(session) > MOST_PARTITIONS:
+            del self._sessions[session.session_id]
+            return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
         if not session.partitions:
             del self._sessions[session.session_id]
             return _once(request, version)
@@ -120,6 +131,10 @@ class FetchSessions:
         """A new session for a full fetch that is being answered; None when the cache is full of better ones."""
         if len(self._sessions) >= self.slots and not self._evict(len(fetch.wanted), now):
             return None
+        if self._partitions() + len(fetch.wanted) > MOST_PARTITIONS:
+            return None
+        for partition in fetch.wanted.values():
+            partition.wanted.unknown_tags = None  # of any size, and of no meaning
         session_id = random.randrange(1, 1 << 31)
         while session_id in self._sessions:
             session_id = random.randrange(1, 1 << 31)
@@ -128,6 +143,10 @@ class FetchSessions:
         self._sessions[session_id] = session
         self._touch(session, now)
         return session
+
+    def _partitions(self, counted_anew: FetchSession | None = None) -> int:
+        """Partitions of all sessions; of one they are counted anew."""
+        return sum(len(one.partitions) if one is counted_anew else one.cached_size for one in self._sessions.values())
 
     def _touch(self, session: FetchSession, now: int) -> None:
         self._sessions[session.session_id] = self._sessions.pop(session.session_id)

@@ -2,7 +2,7 @@
 
 Owns the waiting, nothing of fetching: what waits says itself whether it is `ready` and how to `complete`. Rules: deadlines
 are data, `next_deadline` is the earliest; an append looks only at the fetches that watch the partition; each parked fetch
-is completed once. Refuses to know requests, logs, sockets and clocks.
+is completed once. Does not depend on requests, logs, sockets and clocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Waiting(Protocol):
     def ready(self) -> bool:
         """Whether it has enough data, or a reason not to wait any longer."""
 
-    def complete(self) -> None:
+    def complete(self, now: int) -> None:
         """Answer it."""
 
 
@@ -58,18 +58,18 @@ class ParkedFetches:
         self._order += 1
         heappush(self._deadlines, (fetch.deadline_ms, self._order, fetch.token))
 
-    def wake(self, topic: str, index: int) -> None:
+    def wake(self, topic: str, index: int, now: int) -> None:
         """Records came to a partition, or its log start moved: complete the fetches that are ready now."""
         watching = self._watching.get(topic)
         if watching is not None and index in watching:
             for fetch in list(watching[index].values()):
                 if fetch.ready():
-                    self._complete(fetch)
+                    self._complete(fetch, now)
 
-    def wake_topic(self, topic: str) -> None:
+    def wake_topic(self, topic: str, now: int) -> None:
         """A topic was deleted, or its leaders changed: complete whoever watches it and is ready now."""
         for index in list(self._watching.get(topic, ())):
-            self.wake(topic, index)
+            self.wake(topic, index, now)
 
     def forget(self, token: Hashable) -> None:
         """Its connection closed: nobody waits for the answer."""
@@ -86,12 +86,12 @@ class ParkedFetches:
     def tick(self, now: int) -> None:
         """Complete the fetches whose deadline is `now` or earlier, in the order of their deadlines."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
-            self._complete(self._parked[heappop(self._deadlines)[2]])
+            self._complete(self._parked[heappop(self._deadlines)[2]], now)
 
-    def _complete(self, fetch: Waiting) -> None:
+    def _complete(self, fetch: Waiting, now: int) -> None:
         if self._parked.pop(fetch.token, None) is not None:
             self._unwatch(fetch)
-            fetch.complete()
+            fetch.complete(now)
 
     def _unwatch(self, fetch: Waiting) -> None:
         for topic, index in fetch.partitions:

@@ -2,23 +2,25 @@
 
 Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic creation) share. Rules: a topic
 is checked whole before anything is made; groups forget the offsets of what is deleted (EXP-7); fetches that wait on it are
-answered. Texts are Kafka 4.3.1's. Refuses to know wire versions and the shape of answers.
+answered. Texts are Kafka 4.3.1's. Does not depend on wire versions and the shape of answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ..cluster import Cluster, Topic
 from ..cluster.config_defs import ConfigException
 from ..cluster.configs import BrokerConfigs
+from ..cluster.internal_topics import OFFSETS_CONFIGS, PARTITIONS_SETTING
 from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.placement import InvalidReplicationFactor, place
 from ..cluster.topic_configs import validate
-from ..cluster.topic_names import colliding, why_invalid
+from ..cluster.topic_names import TopicNames, why_invalid
 from ..errors import ErrorCode
-from .core import Broker, Call
+from .call import Call
+from .core import Broker
 
 CLUSTER_METADATA = "__cluster_metadata"
 # A request may make no more than this many partitions, nor need more records than this in the metadata log.
@@ -52,7 +54,11 @@ class Wanted(NamedTuple):
     configs: Mapping[str, str | None] = {}
 
 
-def plan(broker: Broker, wanted: Wanted, existing: Collection[str]) -> Plan:
+UNWRITTEN = "The emulator's event log cannot be written now, so nothing is changed."
+"""What the change of a topic or a configuration is refused with."""
+
+
+def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
     """Check a new topic. `existing`: names as they were before the request. Raises Refused."""
     if wanted.name == CLUSTER_METADATA:
         raise Refused(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {CLUSTER_METADATA} is prohibited.")
@@ -61,54 +67,67 @@ def plan(broker: Broker, wanted: Wanted, existing: Collection[str]) -> Plan:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, why)
     if wanted.name in existing:
         raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{wanted.name}' already exists.")
-    other = colliding(wanted.name, existing)
+    other = existing.colliding(wanted.name)
     if other is not None:
         raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{wanted.name}' collides with existing topic: {other}")
     configs = _configs(wanted.configs)
-    return Plan(wanted.name, _assignment(broker, wanted), configs)
+    planned = Plan(wanted.name, _assignment(broker, wanted), configs)
+    check_log(broker)
+    return planned
+
+
+def check_log(broker: Broker) -> None:
+    """Raise Refused if a change of topics could not be logged now (ERR-1)."""
+    if broker.log_is_blocked:
+        raise Refused(ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
 
 
 def make(broker: Broker, plan: Plan, call: Call) -> Topic:
     """Make a planned topic."""
-    topic = broker.cluster.create_topic(plan.name, topic_id=broker.fresh_uuid(), assignment=plan.assignment, configs=plan.configs)
-    if broker.log is not None:
-        broker.log.append(
-            "cluster", "TopicCreated", cause=call.cause, topic=plan.name, topic_id=topic.id.hex(), partitions=len(plan.assignment),
-            replicas=plan.assignment, configs=plan.configs,
-        )  # fmt: skip
-    return topic
+    return broker.controller.create_topic(
+        plan.name, topic_id=broker.fresh_uuid(), replicas=plan.assignment, configs=plan.configs, now=call.now, cause=call.cause
+    )  # fmt: skip
 
 
 def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None:
-    """Create what a client asked about, with the broker's defaults; what cannot be created is left, as Kafka leaves it."""
-    plans = []
-    existing = frozenset(broker.cluster.topics)
+    """Create what a client asked about, with the broker's defaults; what cannot be created is left, as Kafka leaves it.
+
+    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`).
+    """
+    wanted: list[Wanted] = []
+    default, partitions = broker.configs.get_int("num.partitions"), 0
     for name in names:
+        if why_invalid(name) is None:
+            one = Wanted(name, *_automatic(broker.configs, name))
+            wanted.append(one)
+            partitions += default if one.partitions == -1 else one.partitions
+            if partitions > MOST_AT_ONCE:
+                return
+    plans = []
+    existing = TopicNames(broker.controller.cluster.topics)
+    for one in wanted:
         try:
-            plans.append(plan(broker, Wanted(name, *_automatic(broker.configs, name)), existing))
+            plans.append(plan(broker, one, existing))
         except Refused:
             continue
+    if sum(1 + len(planned.assignment) for planned in plans) > MOST_AT_ONCE:
+        return
     for planned in plans:
         make(broker, planned, call)
 
 
 def delete(broker: Broker, topic: Topic, call: Call) -> None:
     """Delete a topic, and with it the groups' offsets for it."""
-    broker.cluster.delete_topic(topic.name)
-    if broker.log is not None:
-        broker.log.append(
-            "cluster", "TopicDeleted", cause=call.cause, topic=topic.name, topic_id=topic.id.hex(), partitions=len(topic.partitions)
-        )
-    broker.partitions_deleted([(topic.name, partition.index) for partition in topic.partitions], call)
-    broker.parked_fetches.wake_topic(topic.name)
+    broker.controller.delete_topic(topic, call.now, call.cause)
 
 
 def plan_growth(broker: Broker, name: str, count: int, assignments: list[list[int]] | None) -> list[list[int]]:
     """Replicas of the partitions to be added, so that there are `count`. Raises Refused."""
-    topic = broker.cluster.topics.get(name)
+    topic = broker.controller.cluster.topics.get(name)
     if topic is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
     present = len(topic.partitions)
+    check_log(broker)
     if count == present:
         raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
     if count < present:
@@ -124,18 +143,13 @@ def plan_growth(broker: Broker, name: str, count: int, assignments: list[list[in
         why = f"Attempted to add {added} additional partition(s), but only {len(assignments)} assignment(s) were specified."
         raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
     for index, replicas in enumerate(assignments, present):
-        check_replicas(broker.cluster, index, replicas, factor)
+        check_replicas(broker.controller.cluster, index, replicas, factor)
     return assignments
 
 
 def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> None:
     """Add planned partitions."""
-    added = broker.cluster.add_partitions(name, assignment)
-    if broker.log is not None:
-        broker.log.append(
-            "cluster", "PartitionsAdded", cause=call.cause, topic=name, partitions=len(broker.cluster.topics[name].partitions),
-            added=[partition.index for partition in added], replicas=assignment,
-        )  # fmt: skip
+    broker.controller.add_partitions(name, assignment, call.now, call.cause)
 
 
 def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
@@ -152,7 +166,7 @@ def _configs(asked: Mapping[str, str | None]) -> dict[str, str]:
 
 def _assignment(broker: Broker, wanted: Wanted) -> list[list[int]]:
     if wanted.assignments:
-        return _manual_assignment(broker.cluster, wanted)
+        return _manual_assignment(broker.controller.cluster, wanted)
     if wanted.replication_factor < -1 or wanted.replication_factor == 0:
         raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
     if wanted.partitions < -1 or wanted.partitions == 0:
@@ -165,7 +179,7 @@ def _assignment(broker: Broker, wanted: Wanted) -> list[list[int]]:
 
 def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
     try:
-        return place(partitions, factor, broker.cluster.brokers.values(), broker.random)
+        return place(partitions, factor, broker.controller.cluster.brokers.values(), broker.random)
     except InvalidReplicationFactor as refused:
         raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, str(refused)) from None
 
@@ -224,3 +238,26 @@ def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
     if name == SHARE_GROUP_STATE:
         return value("share.coordinator.state.topic.num.partitions"), value("share.coordinator.state.topic.replication.factor")
     return -1, -1
+
+
+def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
+    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a coordinator and it is not there."""
+    if name in broker.cluster.topics:
+        return
+    value = broker.configs.get_int
+    if name == CONSUMER_OFFSETS:
+        configs, prefix = dict(OFFSETS_CONFIGS), "offsets.topic"
+    else:
+        configs, prefix = {
+            "cleanup.policy": "compact", "compression.type": "uncompressed",
+            "segment.bytes": str(value("transaction.state.log.segment.bytes")),
+            "min.insync.replicas": "1", "unclean.leader.election.enable": "false",
+        }, "transaction.state.log"  # fmt: skip
+    count, brokers = value(PARTITIONS_SETTING[name]), len(broker.controller.cluster.brokers)
+    if brokers == 1:
+        assignment = [[broker.node_id] for _ in range(count)]
+    else:
+        assignment = _place(broker, count, min(value(f"{prefix}.replication.factor"), brokers))
+        if name == TRANSACTION_STATE:
+            configs["min.insync.replicas"] = str(min(value("transaction.state.log.min.isr"), brokers - 1))
+    make(broker, Plan(name, assignment, configs), call)

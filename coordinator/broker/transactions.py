@@ -1,36 +1,42 @@
 """Where the transaction coordinator meets logs and groups: its topic, the markers it has written, the offsets that come to count.
 
-Owns the order of an ending: the decision is in the event log, then markers go into each partition and the groups are told,
-then the transaction is complete, and only then the answer leaves. In Kafka markers follow the answer; a client that asks in
-between is told 51 there, and never here. Refuses to know requests; handlers translate.
+Owns the order of an ending, which is Kafka's: the decision is written down, and the producer is answered once it is replicated; then
+markers go into each partition as soon as it has a leader that can be reached, and the groups are told; then the transaction is complete.
+Who asks in between is told CONCURRENT_TRANSACTIONS. Does not depend on requests; handlers translate.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ..cluster.internal_topics import partition_for
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..cluster.partition_log import Marker
 from ..cluster.producers import BOUND_TO_RISE
 from ..cluster.records import BatchRefused
 from ..errors import ErrorCode
-from ..java_hash import coordinator_partition
 from ..transactions.config import TransactionConfig
-from ..transactions.coordinator import Answer, Ending, TransactionCoordinator
+from ..transactions.coordinator import Ending, EventSink, TransactionCoordinator, TransactionResult
 from ..transactions.decide import Partition, Producer
+from . import data_log
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
+    from ..cluster import Cluster
     from ..cluster import Partition as ClusterPartition
-    from .core import Broker, Call
+    from ..cluster.configs import BrokerConfigs
+    from ..cluster.producers import ProducerIds
+    from ..cluster.replication import Replication
+    from ..event_log import EventLog
+    from .call import Call
+    from .parked_fetches import ParkedFetches
 
 ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
 """What a version of Produce or TxnOffsetCommit can do: add its partition to the transaction by itself (KIP-890), understand 120."""
 
 
-def ability(version: int, *, adds_since: int, abortable_since: int) -> int:
-    """What a request of this version is able to do: ADDS_PARTITIONS, KNOWS_ABORTABLE, or neither (0)."""
+def transaction_support(version: int, *, adds_since: int, abortable_since: int) -> int:
+    """What a request of this version supports of transactions: ADDS_PARTITIONS, KNOWS_ABORTABLE, or neither (0)."""
     return ADDS_PARTITIONS if version >= adds_since else KNOWS_ABORTABLE if version >= abortable_since else 0
 
 
@@ -39,61 +45,179 @@ def fenced(error: ErrorCode, knows: bool) -> ErrorCode:
     return ErrorCode.INVALID_PRODUCER_EPOCH if error is ErrorCode.PRODUCER_FENCED and not knows else error
 
 
-class Transactions:
-    """The transactions of one broker."""
+class Cooperation(Protocol):
+    """How the transaction coordinators of several brokers work together. Each serves the partitions of __transaction_state it leads."""
 
-    def __init__(self, broker: Broker) -> None:
+    def sink(self, host: TransactionHost) -> EventSink:
+        """Where a broker's coordinator writes its events."""
+
+    def error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
+        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a transactional id, by what it knows."""
+
+    def append_error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
+        """Why nothing can be written of a transactional id now, as its producer is told; NONE if it can."""
+
+    def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
+        """Whether all that a broker wrote of a transactional id is replicated."""
+
+    def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
+        """The transactions of the broker that coordinates a transactional id, as far as a broker knows and can ask it."""
+
+    def leader(self, host: TransactionHost, partition: Partition) -> Transactions | None:
+        """The transactions of the broker that leads a partition, if it can be asked to write a marker now."""
+
+
+class Unfinished(NamedTuple):
+    """A transaction that is being ended: the marker, and the partitions that have none yet."""
+
+    ending: Ending
+    marker: Marker
+    partitions: Collection[Partition]
+
+
+class TransactionHost(Protocol):
+    """What the transactions need of the broker they belong to (`Broker` is one)."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """Whose partitions get the markers."""
+
+    @property
+    def configs(self) -> BrokerConfigs:
+        """The broker's configuration."""
+
+    @property
+    def producer_ids(self) -> ProducerIds:
+        """Where new producers get their ids."""
+
+    @property
+    def log(self) -> EventLog | None:
+        """The event log, if one is written."""
+
+    @property
+    def parked_fetches(self) -> ParkedFetches:
+        """Fetches that a marker may wake."""
+
+    @property
+    def epoch_ms(self) -> int:
+        """The wall clock of the driver's zero, in milliseconds since 1970."""
+
+    @property
+    def node_id(self) -> int:
+        """The broker's id."""
+
+    @property
+    def replication(self) -> Replication | None:
+        """What copies a marker to followers; None: there are none."""
+
+    def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None) -> None:
+        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended (TXN-5)."""
+
+
+class Transactions:
+    """The transactions of one broker. `unfinished`: those that are decided, and whose markers are not all written."""
+
+    def __init__(self, broker: TransactionHost, others: Cooperation | None = None) -> None:
+        self.unfinished: list[Unfinished] = []
+        self._deleted = False
         self._broker = broker
-        self._configs_version = -1
-        self.coordinator = TransactionCoordinator(TransactionConfig(), broker.producer_ids.next, broker.log)
+        self._others = others  # None: this broker leads everything
+        config = TransactionConfig()
+        broker.configs.keep_current(config, broker.configs.transaction_config)
+        self.coordinator = TransactionCoordinator(config, broker.producer_ids.next, broker.log if others is None else others.sink(broker))
+        if others is not None:
+            self.coordinator.append_error = lambda transactional_id: others.append_error(broker, transactional_id)
 
     # -- what handlers use
 
-    def init_producer(self, transactional_id: str, timeout_ms: int, expected: Producer | None, call: Call) -> Answer:
-        """`TransactionCoordinator.init_producer`, and what it ends is ended."""
-        self._configure()
-        return self._ended(self.coordinator.init_producer(transactional_id, timeout_ms, expected, call.now, call.cause), call.now)
+    def init_producer(self, transactional_id: str, timeout_ms: int, expected: Producer | None, call: Call) -> TransactionResult:
+        """`TransactionCoordinator.init_producer`; what it ends is ended after the answer."""
+        error = self.refuse(transactional_id, call.now)
+        if error:
+            return TransactionResult(error)
+        return self._ended(self.coordinator.init_producer(transactional_id, timeout_ms, expected, call.now, call.cause))
 
-    def end(self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, call: Call) -> Answer:
-        """`TransactionCoordinator.end`, and what it ends is ended."""
-        self._configure()
+    def end(self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, call: Call) -> TransactionResult:
+        """`TransactionCoordinator.end`; markers are written after the answer."""
+        error = self.refuse(transactional_id, call.now)
+        if error:
+            return TransactionResult(error)
         answer = self.coordinator.end(
             transactional_id, producer, commit=commit, epoch_rises=epoch_rises, now=call.now, cause=call.cause)
-        return self._ended(answer, call.now, marker_version=BOUND_TO_RISE if epoch_rises else 0)
+        return self._ended(answer, marker_version=BOUND_TO_RISE if epoch_rises else 0)
 
     def add(self, transactional_id: str, producer: Producer, partitions: Collection[Partition], call: Call) -> ErrorCode:
         """`TransactionCoordinator.add`."""
-        self._configure()
-        return self.coordinator.add(transactional_id, producer, partitions, call.now, call.cause)
+        return self.refuse(transactional_id, call.now) or self.coordinator.add(
+            transactional_id, producer, partitions, call.now, call.cause)
 
-    def admit(self, transactional_id: str, producer: Producer, partition: Partition, ability: int, call: Call) -> ErrorCode:
-        """Whether a producer may write to a partition, which is added or only looked for, as far as the request is able to.
+    def verify(self, transactional_id: str, producer: Producer, partition: Partition, call: Call) -> ErrorCode:
+        """`TransactionCoordinator.verify`."""
+        return self.refuse(transactional_id, call.now) or self.coordinator.verify(transactional_id, producer, partition)
 
-        Errors are told as Kafka tells them there: 47 for 90, and 48 for 120 to those that do not know it (TXN-8).
+    def admit(self, transactional_id: str, producer: Producer, partition: Partition, support: int, call: Call) -> ErrorCode:
+        """Whether a producer may write to a partition, which is added or only looked for, as far as the request supports it.
+
+        Kafka answers INVALID_PRODUCER_EPOCH (47) there for PRODUCER_FENCED (90), and INVALID_TXN_STATE (48) for TRANSACTION_ABORTABLE (120)
+        to requests that do not know it (TXN-8).
         """
-        if ability == ADDS_PARTITIONS:
-            error = self.add(transactional_id, producer, (partition,), call)
+        coordinator = self
+        if self._others is not None and transactional_id:
+            found = self._others.coordinator(self._broker, transactional_id)
+            if found is None:
+                return ErrorCode.NOT_ENOUGH_REPLICAS  # as Kafka's brokers tell it when they cannot ask the coordinator
+            coordinator = found
+        if support == ADDS_PARTITIONS:
+            error = coordinator.add(transactional_id, producer, (partition,), call)
+            if not error:
+                error = coordinator.not_replicated(transactional_id, call.now)
         else:
-            error = self.coordinator.verify(transactional_id, producer, partition)
-        if error is ErrorCode.TRANSACTION_ABORTABLE and ability < KNOWS_ABORTABLE:
+            error = coordinator.verify(transactional_id, producer, partition, call)
+            if error is ErrorCode.CONCURRENT_TRANSACTIONS:
+                return ErrorCode.NOT_ENOUGH_REPLICAS  # which older clients know how to retry
+        if error in (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS):
+            return ErrorCode.NOT_ENOUGH_REPLICAS if self._others is not None else error
+        if error is ErrorCode.TRANSACTION_ABORTABLE and support < KNOWS_ABORTABLE:
             return ErrorCode.INVALID_TXN_STATE
         return fenced(error, knows=False)
 
+    def availability(self, transactional_id: str) -> ErrorCode:
+        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if this broker does not serve a transactional id; NONE if it does."""
+        if not transactional_id:
+            return ErrorCode.NONE
+        if self._others is None:
+            gone = self._deleted and TRANSACTION_STATE not in self._broker.cluster.topics
+            return ErrorCode.NOT_COORDINATOR if gone else ErrorCode.NONE
+        return self._others.error(self._broker, transactional_id)
+
+    def refuse(self, transactional_id: str, now: int) -> ErrorCode:
+        """Why a transactional id is not looked at now; CONCURRENT_TRANSACTIONS while the last that was written of it is not replicated."""
+        return self.availability(transactional_id) or self.not_replicated(transactional_id, now)
+
+    def not_replicated(self, transactional_id: str, now: int) -> ErrorCode:
+        """CONCURRENT_TRANSACTIONS while the last that was written of a transactional id is not replicated."""
+        if self._others is None or not transactional_id or self._others.replicated(self._broker, transactional_id, now):
+            return ErrorCode.NONE
+        return ErrorCode.CONCURRENT_TRANSACTIONS
+
     def offsets_partition(self, group_id: str) -> Partition:
         """Where a group's offsets are written."""
-        partitions = len(self._broker.cluster.topics[CONSUMER_OFFSETS].partitions)
-        return CONSUMER_OFFSETS, coordinator_partition(group_id, partitions)
+        return CONSUMER_OFFSETS, partition_for(self._broker.configs, CONSUMER_OFFSETS, group_id)
 
     def write_marker(self, found: ClusterPartition, marker: Marker, now: int, cause: int | None) -> None:
         """Write a marker to a partition, and let readers and groups know. Raises BatchRefused 47 and 52."""
         broker = self._broker
         topic = broker.cluster.topics[found.topic]
-        found.log.append_marker(
+        offset = found.log.append_marker(
             marker, leader_epoch=found.leader_epoch, now_ms=broker.epoch_ms + now,
             append_time=topic.effective("message.timestamp.type") == "LogAppendTime")
+        data_log.marked(broker.log, broker.node_id, found.topic, found.index, marker, offset, now, cause)
         if found.topic == CONSUMER_OFFSETS:
             broker.end_transaction(marker.producer_id, marker.committed, found.index, now, cause)
-        broker.parked_fetches.wake(found.topic, found.index)
+        if broker.replication is not None:
+            broker.replication.mark(found.topic, found.index)
+            broker.replication.run(now)
+        broker.parked_fetches.wake(found.topic, found.index, now)
 
     # -- time
 
@@ -102,49 +226,70 @@ class Transactions:
         return self.coordinator.next_deadline()
 
     def tick(self, now: int) -> None:
-        """Abort transactions that take too long, forget ids that nobody uses."""
-        self._configure()
+        """Abort transactions that take too long, forget ids that nobody uses. `go_on` writes the markers."""
         for ending in self.coordinator.tick(now):
-            self._end(ending, now, BOUND_TO_RISE)
+            self._end(ending, BOUND_TO_RISE)
 
-    # -- inside
+    # -- how transactions end
 
-    def _ended(self, answer: Answer, now: int, marker_version: int = BOUND_TO_RISE) -> Answer:
+    def go_on(self, now: int) -> None:
+        """Write the markers that can be written now, where the decision is replicated, and complete what has all of them.
+
+        To be called after answers were sent, and when leaders, hosts or links changed.
+        """
+        unfinished, self.unfinished = self.unfinished, []
+        for each in unfinished:
+            self._finish(each, now)
+
+    def delete_all(self, now: int, cause: int | None) -> None:
+        """__transaction_state was deleted: its transactional ids are forgotten, and refused until somebody has it made again (TXN-9).
+
+        With several brokers each forgets what it served when it learns of it.
+        """
+        self._deleted = True
+        if self._others is None:
+            self.unfinished.clear()
+            self.coordinator.delete_all(now, cause)
+
+    def take_over(self, endings: Iterable[Ending]) -> None:
+        """End what another coordinator had decided to end."""
+        self.unfinished += [Unfinished(each, _marker(each), each.partitions) for each in endings]
+
+    def _ended(self, answer: TransactionResult, marker_version: int = BOUND_TO_RISE) -> TransactionResult:
         if answer.ending is not None:
-            self._end(answer.ending, now, marker_version)
+            self._end(answer.ending, marker_version)
         return answer
 
-    def _end(self, ending: Ending, now: int, marker_version: int) -> None:
-        marker = Marker(ending.producer_id, ending.producer_epoch, ending.committed, transaction_version=marker_version)
-        for topic, index in ending.partitions:
-            found = self._broker.cluster.partition(topic, index)
-            if found is None:  # deleted meanwhile
-                continue
+    def _end(self, ending: Ending, marker_version: int) -> None:
+        self.unfinished.append(Unfinished(ending, _marker(ending, marker_version), ending.partitions))
+
+    def _finish(self, each: Unfinished, now: int) -> None:
+        ending = each.ending
+        error = self.refuse(ending.transactional_id, now)
+        if error is ErrorCode.NOT_COORDINATOR:
+            return  # who coordinates it now finds it decided, and ends it
+        if error or not self.coordinator.writable:
+            self.unfinished.append(each)
+            return
+        waiting = [partition for partition in each.partitions if not self._mark(partition, each.marker, now, ending.cause)]
+        if waiting or self.coordinator.append_error(ending.transactional_id):
+            self.unfinished.append(each._replace(partitions=waiting))
+        else:
+            self.coordinator.complete(ending, now)
+
+    def _mark(self, partition: Partition, marker: Marker, now: int, cause: int | None) -> bool:
+        """Write a marker to a partition, wherever it is led; False: its leader cannot be reached now."""
+        leader = self if self._others is None else self._others.leader(self._broker, partition)
+        if leader is None:
+            return self._broker.cluster.partition(*partition) is None  # deleted meanwhile
+        found = leader._broker.cluster.partition(*partition)
+        if found is not None:
             try:
-                self.write_marker(found, marker, now, ending.cause)
+                leader.write_marker(found, marker, now, cause)
             except BatchRefused:
                 pass  # somebody wrote newer markers by hand: there is nothing left to end
-        self.coordinator.complete(ending, now)
-
-    def _configure(self) -> None:
-        """Bring the coordinator's settings up to date with the broker's."""
-        configs = self._broker.configs
-        if self._configs_version != configs.version:
-            self._configs_version = configs.version
-            for name, value in configs.transaction_config().items():
-                setattr(self.coordinator.config, name, value)
+        return True
 
 
-def ensure_topic(broker: Broker, call: Call) -> None:
-    """Make __transaction_state, which Kafka makes when somebody first asks who coordinates a transactional id."""
-    from .topics import Plan, make
-
-    if TRANSACTION_STATE in broker.cluster.topics:
-        return
-    value = broker.configs.get_int
-    configs = {
-        "cleanup.policy": "compact", "compression.type": "uncompressed", "segment.bytes": str(value("transaction.state.log.segment.bytes")),
-        "min.insync.replicas": "1", "unclean.leader.election.enable": "false",
-    }  # fmt: skip
-    assignment = [[broker.node_id] for _ in range(value("transaction.state.log.num.partitions"))]
-    make(broker, Plan(TRANSACTION_STATE, assignment, configs), call)
+def _marker(ending: Ending, version: int = 0) -> Marker:
+    return Marker(ending.producer_id, ending.producer_epoch, ending.committed, transaction_version=version)

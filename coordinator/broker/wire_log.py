@@ -8,8 +8,9 @@ by the thousand and cause no event. A refusal is an answer that holds an error c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import ErrorCode
 from ..wire.schema import Request
@@ -17,7 +18,8 @@ from ..wire.schema import Request
 if TYPE_CHECKING:
     from ..event_log import EventLog
     from ..wire.schema import Message
-    from .core import Broker, Call
+    from .call import Call
+    from .core import Broker
 
 SEEN = frozenset(
     {
@@ -28,6 +30,9 @@ SEEN = frozenset(
 )  # fmt: skip
 _READS_MUCH = frozenset({"describe_configs", "describe_topic_partitions", "fetch", "list_offsets", "metadata", "produce"})
 """Answers with long lists, whose items' errors are not looked for."""
+_VALUES_A_STEP = 128
+Errors: TypeAlias = "list[ErrorCode | int]"
+"""The error codes that an answer holds, each once, from the top down."""
 _GENERATION = ("generation_id", "generation_id_or_member_epoch")
 
 
@@ -36,19 +41,28 @@ def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, mes
     log = broker.log
     if log is None:
         return None
-    log.now_ms = now
     if name not in SEEN and not (name in _SEEN_IF and _SEEN_IF[name](broker, message)):
         return None
+    if not log.writable:
+        log.leave_out(now)
+        return None
     extra = {field: value for field in ("group_instance_id", "transactional_id") if (value := getattr(message, field, None)) is not None}
-    return log.append("wire", "RequestSeen", **_places(message), api=name, version=version, client=client_id, peer=peer, **extra)
+    return log.append("wire", "RequestSeen", at_ms=now, **_places(message), api=name, version=version, client=client_id, peer=peer, **extra)
 
 
-def answered(log: EventLog, peer: str, name: str, call: Call, answer: object) -> None:
-    """The answer of a request is about to leave. One that is encoded already has nothing to tell."""
+def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, now: int, errors: Errors | None = None) -> None:
+    """The answer of a request is about to leave, at `now`. One that is encoded already has nothing to tell.
+
+    `errors`: those that it holds, if they have been looked for already (`errors_in_slices`).
+    """
     if call.cause is None and not getattr(answer, "error_code", 0) and (name in _READS_MUCH or name == "heartbeat"):
         return
-    errors = list(dict.fromkeys(_errors(answer, 0 if name in _READS_MUCH else 3)))
+    if errors is None:
+        errors = [error for error in dict.fromkeys(_errors(answer, _depth(name))) if error]
     if call.cause is None and not errors:
+        return
+    if not log.writable:
+        log.leave_out(now)
         return
     places = _places(call.message) | _places(answer)
     kind = "RequestRefused" if errors else "RequestAnswered"
@@ -56,15 +70,18 @@ def answered(log: EventLog, peer: str, name: str, call: Call, answer: object) ->
     if call.cause is None:
         about |= {"version": call.version, "client": call.client_id, "peer": peer}
     else:
-        about["waited_ms"] = log.now_ms - call.now
+        about["waited_ms"] = now - call.now
     if errors:
         about["errors"] = [error.name if isinstance(error, ErrorCode) else str(error) for error in errors]
-    log.append("wire", kind, cause=call.cause, **places, **about)
+    log.append("wire", kind, at_ms=now, cause=call.cause, **places, **about)
 
 
-def closed(log: EventLog, peer: str, why: str) -> None:
+def closed(log: EventLog, peer: str, why: str, now: int) -> None:
     """A connection is closed because of what came through it."""
-    log.append("wire", "ConnectionRefused", peer=peer, why=why)
+    if not log.writable:
+        log.leave_out(now)
+        return
+    log.append("wire", "ConnectionRefused", at_ms=now, peer=peer, why=why)
 
 
 def _places(message: object) -> dict[str, Any]:
@@ -87,11 +104,24 @@ def _places(message: object) -> dict[str, Any]:
     return places
 
 
+def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
+    """The error codes in a large answer, each once; stops after every few hundred values."""
+    found: dict[ErrorCode | int, None] = {}
+    values = _errors(answer, _depth(name))
+    while piece := list(islice(values, _VALUES_A_STEP)):
+        found |= dict.fromkeys(piece)
+        yield
+    return [error for error in found if error]
+
+
+def _depth(name: str) -> int:
+    return 0 if name in _READS_MUCH else 3
+
+
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
-    """The error codes in an answer, from the top down."""
+    """The error code of every value in an answer, from the top down; NONE where there is no error."""
     code = getattr(value, "error_code", 0) or getattr(value, "partition_error_code", 0)
-    if code:
-        yield ErrorCode(code) if code in _CODES else code
+    yield ErrorCode(code) if code in _CODES else code
     if depth:
         for name in getattr(value, "__slots__", ()):
             items = getattr(value, name)

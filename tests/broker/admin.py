@@ -8,8 +8,9 @@ from typing import Any
 
 from coordinator.broker.apis import SERVED
 from coordinator.broker.build import TopicOption, build_broker
-from coordinator.broker.core import Call, Encoded
+from coordinator.broker.call import Call, Encoded, Sliced
 from coordinator.cluster.configs import BrokerConfigs
+from coordinator.slices import whole
 from coordinator.wire.messages import request_type, response_type
 
 LISTENER = "PLAINTEXT"
@@ -18,12 +19,17 @@ LISTENER = "PLAINTEXT"
 class Log:
     """Remembers what was appended."""
 
+    writable = True
+
     def __init__(self) -> None:
         self.events: list[tuple[str, str, dict[str, Any]]] = []
 
     def append(self, stream: str, kind: str, **fields: Any) -> int:
         self.events.append((stream, kind, fields))
         return len(self.events)
+
+    def flush(self) -> None:
+        pass
 
     def group_event(self, *_: object) -> int:
         return 0
@@ -51,6 +57,8 @@ class Admin:
         message = request.decode(version, request(**fields).encode(version))
         handle = import_module(f"coordinator.broker.handlers.{SERVED[key].name}").handle
         answer = handle(self.broker, Call(message, version, "test", "/127.0.0.1", 1, 0, LISTENER, 7))
+        if isinstance(answer, Sliced):
+            answer = whole(answer.work, 0)
         body = answer.body if isinstance(answer, Encoded) else answer.encode(version)
         return response_type(key).decode(version, body)
 

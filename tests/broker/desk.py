@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connection import Connection
+from coordinator.broker.limits import Limits
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
@@ -22,10 +23,10 @@ R = TypeVar("R", bound=Response)
 class Desk:
     """A broker and its clock."""
 
-    def __init__(self, topics: Iterable[str] = (), config: Mapping[str, str] | None = None) -> None:
+    def __init__(self, topics: Iterable[str] = (), config: Mapping[str, str] | None = None, limits: Limits = Limits()) -> None:
         self.now = 0
         configs = BrokerConfigs(config or {})
-        self.broker = build_broker(configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(topics))
+        self.broker = build_broker(configs=configs, random=Random(1), epoch_ms=1_000_000, topics=topic_options(topics), limits=limits)
         self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
 
     def client(self, peer: str = "127.0.0.1:50000") -> Client:
@@ -35,6 +36,8 @@ class Desk:
     def settle(self) -> None:
         """What a driver does after every piece of work: freed connections go on, due deadlines fire."""
         self.broker.run_resumable(self.now)
+        while self.broker.wants_turn:
+            self.broker.next_turn(self.now)
         while (deadline := self.broker.next_deadline()) is not None and deadline <= self.now:
             self.broker.tick(self.now)
 

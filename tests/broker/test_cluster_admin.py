@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.core import NoRequest
+from coordinator.broker.call import NoRequest
 from coordinator.broker.handlers.describe_log_dirs import LOG_DIR
 from coordinator.wire.messages import alter_client_quotas, alter_partition_reassignments, alter_replica_log_dirs, create_acls, delete_acls
 from coordinator.wire.messages.alter_user_scram_credentials import ScramCredentialDeletion, ScramCredentialUpsertion

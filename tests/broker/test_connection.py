@@ -6,7 +6,9 @@ import struct
 
 import pytest
 
-from coordinator.broker.core import Broker, Call, Result
+from coordinator.broker import apis
+from coordinator.broker.call import Call, Result
+from coordinator.broker.core import Broker
 from coordinator.interceptors import Answer, Drop, Hold, Verdict
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -93,6 +95,7 @@ class TestFrames:
         client.feed(client.frame(heartbeat("m"), 4) * 3000)
         assert not client.connection.wants_bytes, "the driver must stop reading"
         client.connection.unpause(0)
+        client.desk.settle()
         assert client.connection.wants_bytes
         assert len(b"".join(client.writes)) == 3001 * 16
 
@@ -226,8 +229,8 @@ class TestHostileInput:
         client = Desk().client()
         client.feed(struct.pack(">i", 104857600) + bytes(10))
         assert client.closed is None
-        assert client.connection._buffer is not None
-        assert len(client.connection._buffer) == 14
+        assert client.connection.kept is not None
+        assert len(client.connection.kept) == 14
 
     def test_the_limit_is_configurable(self) -> None:
         client = Desk(config={"socket.request.max.bytes": "1000"}).client()
@@ -238,8 +241,6 @@ class TestHostileInput:
     def test_a_fault_of_ours_closes_one_connection_and_is_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def fail(broker: Broker, call: Call) -> Result:
             raise RuntimeError("planted")
-
-        from coordinator.broker import apis
 
         desk = Desk()
         served = apis.api(16)
@@ -252,9 +253,11 @@ class TestHostileInput:
         assert other.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
 
 
-    def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(self) -> None:
+    def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
         desk = Desk()
-        desk.broker.interceptors.append(lambda call: Answer(HeartbeatResponse(error_code=1 << 20)))
+        served = apis.api(12)
+        assert served is not None
+        monkeypatch.setattr(served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20))
         client = desk.client()
         client.send(heartbeat("m"), 4)
         assert client.closed is not None

@@ -75,8 +75,10 @@ def test_groups_hear_of_every_partition(monkeypatch: pytest.MonkeyPatch) -> None
     admin = Admin("a:3")
     heard: list[tuple[str, int]] = []
     woken: list[str] = []
-    monkeypatch.setattr(admin.broker, "partitions_deleted", lambda partitions, call: heard.extend(partitions))
-    monkeypatch.setattr(admin.broker.parked_fetches, "wake_topic", woken.append)
+    tell = admin.broker.coordinator.on_partitions_deleted
+    monkeypatch.setattr(
+        admin.broker.coordinator, "on_partitions_deleted", lambda gone, now, cause: heard.extend(gone) or tell(gone, now, cause))
+    monkeypatch.setattr(admin.broker.parked_fetches, "wake_topic", lambda topic, now: woken.append(topic))
     delete(admin, "a")
     assert heard == [("a", 0), ("a", 1), ("a", 2)]
     assert woken == ["a"]

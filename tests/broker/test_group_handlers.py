@@ -263,8 +263,8 @@ KAFKA_4_3_1 = {
 """What a stock broker advertises."""
 
 TRANSACTIONS = {24, 25, 26, 27, 28, 61, 65, 66}
-NOT_SERVED = {68, 69, *range(76, 82), *range(83, 93)}
-"""KIP-848 groups, share groups, changes of the controllers' quorum, share groups' state, streams groups, share groups' offsets."""
+NOT_SERVED = {80, 81}
+"""Changes of the controllers' quorum."""
 
 
 class TestApiVersions:
@@ -295,7 +295,7 @@ class TestApiVersions:
             "streams.version": (0, 1), "transaction.version": (0, 2), "eligible.leader.replicas.version": (0, 1),
         }  # fmt: skip
         assert {row.name: row.max_version_level for row in answer.finalized_features} == {
-            "eligible.leader.replicas.version": 1, "metadata.version": 30, "transaction.version": 2,
+            "eligible.leader.replicas.version": 1, "group.version": 1, "metadata.version": 30, "transaction.version": 2,
         }  # fmt: skip
         assert [row.name for row in self.ask(client, 3).supported_features] == ["metadata.version"]
 

@@ -10,6 +10,7 @@ from coordinator.broker.build import build_broker
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.record_codec import build_batch
 from coordinator.cluster.records import TRANSACTIONAL
+from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.event_log.codec import CodecError, transaction_from_plain, transaction_shapes
 from coordinator.event_log.reader import LogError
@@ -22,6 +23,7 @@ from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from coordinator.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
 from coordinator.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
@@ -201,7 +203,7 @@ def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_abou
     assert desk.described().transaction_state == "Empty"
     assert desk.commit_offset(1, group="") == [24]
     assert desk.commit_offset(1) == [0]
-    desk.broker.coordinator.begin_load()
+    desk.broker.coordinator.begin_load(desk.now)
     assert [desk.commit_offset(1, version) for version in (0, 1, 2, 5)] == [[15], [15], [14], [14]]
 
 
@@ -332,7 +334,12 @@ def story() -> tuple[TransactionDesk, EventLog]:
     desk.end(True)
     desk.pass_time(5000)
     desk.init()
-    desk.write(0)
+    for topic in (None, DeleteTopicState(name="__transaction_state")):
+        if topic is not None:
+            desk.ask(DeleteTopicsRequest(topics=[topic], timeout_ms=9_000), 6)
+        desk.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4)
+        desk.init()
+        desk.write(0)
     return desk, log
 
 
@@ -375,3 +382,15 @@ def test_idempotent_producers_wake_nobody() -> None:
     broker = build_broker(configs=BrokerConfigs({}), random=Desk().broker.random, epoch_ms=0)
     assert broker._transactions is None
     assert broker.next_deadline() == broker.coordinator.next_deadline()
+
+
+def test_markers_follow_the_answer() -> None:
+    """Who asks right behind EndTxn is told CONCURRENT_TRANSACTIONS, and is served a moment later."""
+    desk = TransactionDesk()
+    desk.init()
+    desk.write(0)
+    end = EndTxnRequest(transactional_id="tx", producer_id=desk.producer_id, producer_epoch=desk.epoch, committed=True)
+    begin = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1)
+    desk.client_.feed(desk.client_.frame(end, 3) + desk.client_.frame(begin, 4))
+    assert [answer.error_code for answer in desk.client_.answers()] == [0, ErrorCode.CONCURRENT_TRANSACTIONS]  # type: ignore[attr-defined]
+    assert desk.ask(begin, 4).error_code == 0

@@ -170,3 +170,23 @@ def test_the_log_is_handed_over_before_an_answer_leaves() -> None:
     client.connection._write = lambda data: (order.append("write"), write(data))[1]  # type: ignore[func-returns-value]
     client.send(join(), 9)
     assert order[:2] == ["flush", "write"]
+
+
+def test_a_line_has_the_time_of_what_it_tells() -> None:
+    desk = LoggedDesk()
+    client = desk.client()
+    new_member(client)
+    desk.now = 250
+    desk.client().feed(b"\x00\x00\x00\x00")  # the first thing that happens at 250 is a refused connection
+    [refused] = [line for line in desk.lines("wire") if line["type"] == "ConnectionRefused"]
+    assert refused["at_ms"] == 250
+
+
+def test_settings_changed_by_a_request_are_in_force_for_the_next_one_of_any_kind() -> None:
+    desk = LoggedDesk()
+    transactions = desk.broker.transactions.coordinator
+    desk.broker.configs.replace_dynamic({"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True)
+    assert (desk.broker.coordinator.config.max_size, transactions.config.max_timeout_ms) == (3, 9)
+    assert desk.broker.cluster.topics["orders"].effective("retention.ms") == 604_800_000
+    desk.broker.configs.replace_dynamic({"log.retention.ms": "77"}, for_all_brokers=False)
+    assert desk.broker.cluster.topics["orders"].effective("retention.ms") == 77

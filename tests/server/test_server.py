@@ -13,8 +13,10 @@ from random import Random
 import pytest
 
 from coordinator.broker.build import build_broker, topic_options
+from coordinator.broker.limits import Limits
 from coordinator.cluster.configs import BrokerConfigs
-from coordinator.server import Endpoint, ListenError, Server, java_host
+from coordinator.endpoints import Endpoint, ListenError, java_host
+from coordinator.server import Server
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -59,14 +61,17 @@ class Running:
         return peer
 
 
-def new_server(config: dict[str, str] | None = None) -> Server:
-    broker = build_broker(configs=BrokerConfigs(config or {}), random=Random(1), epoch_ms=0, topics=topic_options(["orders:3"]))
+def new_server(config: dict[str, str] | None = None, limits: Limits = Limits()) -> Server:
+    configs = BrokerConfigs(config or {})
+    broker = build_broker(configs=configs, random=Random(1), epoch_ms=0, topics=topic_options(["orders:3"]), limits=limits)
     return Server(broker, asyncio.get_running_loop())
 
 
 @asynccontextmanager
-async def running(*listen: str, advertise: tuple[str, ...] = (), config: dict[str, str] | None = None) -> AsyncIterator[Running]:
-    server = new_server(config)
+async def running(
+    *listen: str, advertise: tuple[str, ...] = (), config: dict[str, str] | None = None, limits: Limits = Limits()
+) -> AsyncIterator[Running]:
+    server = new_server(config, limits)
     await server.listen([Endpoint.parse(text) for text in listen or ("127.0.0.1:0",)], [Endpoint.parse(text) for text in advertise])
     run = Running(server)
     try:
@@ -180,7 +185,7 @@ class TestService:
             peer, other = await run.peer(), await run.peer()
             peer.send(join(await member_id(peer)), 9)
             assert await other.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
-            joined = await asyncio.wait_for(peer.receive(JoinGroupRequest, 9), 5)
+            joined = await asyncio.wait_for(peer.receive(JoinGroupRequest, 9), 60)
             assert isinstance(joined, JoinGroupResponse)
             assert (joined.error_code, joined.generation_id) == (0, 1)
 
@@ -192,7 +197,7 @@ class TestService:
             joined = await peer.ask(join(member, session_timeout_ms=60), 9)
             assert isinstance(joined, JoinGroupResponse)
             group = run.server.broker.coordinator.groups["g"]
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while group.members:
                     await asyncio.sleep(0.01)
 
@@ -229,12 +234,12 @@ class TestService:
             count = 10_000  # of a few thousand bytes each: more than the kernel keeps
             for _ in range(count):
                 peer.send(MetadataRequest(topics=None), 12)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while not run.server.unread:
                     await asyncio.sleep(0)
             (protocol,) = run.server.protocols
             assert protocol.transport.get_write_buffer_size() < 4 << 20
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 for _ in range(count):
                     assert await peer.receive(MetadataRequest, 12) == first
             assert not run.server.unread
@@ -245,7 +250,7 @@ class TestService:
             peer.send(join(await member_id(peer)), 9)
             beat = frame(request_header(12, 4, 1, "peer"), HeartbeatRequest(group_id="x", member_id="y").encode(4))
             peer.writer.write(beat * 10_000)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 while not run.server.unread:
                     await asyncio.sleep(0)
                 assert isinstance(await peer.receive(JoinGroupRequest, 9), JoinGroupResponse)

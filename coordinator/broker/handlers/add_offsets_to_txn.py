@@ -9,7 +9,8 @@ from ...wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffse
 from ..transactions import fenced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _KNOWS_PRODUCER_FENCED = 2
 

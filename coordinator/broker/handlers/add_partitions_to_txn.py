@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP
 from ...transactions.decide import Producer
 from ...wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -19,31 +20,42 @@ from ...wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
+from ..call import Sliced
 from ..transactions import fenced
 
 if TYPE_CHECKING:
+    from ...slices import Slices
     from ...transactions.decide import Partition
     from ...wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
-    from ..core import Broker, Call
+    from ..call import Call, Result
+    from ..core import Broker
 
 _KNOWS_PRODUCER_FENCED = 2
 _FIRST_BATCHED = 4
 
 
-def handle(broker: Broker, call: Call) -> AddPartitionsToTxnResponse:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, AddPartitionsToTxnRequest)
     if call.version >= _FIRST_BATCHED:
-        return AddPartitionsToTxnResponse(results_by_transaction=[
-            AddPartitionsToTxnResult(transactional_id=one.transactional_id, topic_results=_results(one.topics, _errors(broker, call, one)))
-            for one in request.transactions])
+        return Sliced(_add_all(broker, call, request))
     one = AddPartitionsToTxnTransaction(
         transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
         producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics)
     errors = _errors(broker, call, one)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(one.topics, {
         partition: fenced(error, call.version >= _KNOWS_PRODUCER_FENCED) for partition, error in errors.items()}))
+
+
+def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
+    results = []
+    for count, one in enumerate(request.transactions, 1):
+        if not count % ITEMS_A_STEP:
+            call = call._replace(now=(yield))
+        results.append(AddPartitionsToTxnResult(
+            transactional_id=one.transactional_id, topic_results=_results(one.topics, _errors(broker, call, one))))
+    return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
 def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> dict[Partition, ErrorCode]:
@@ -54,7 +66,7 @@ def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> d
                 for partition in partitions}
     producer, transactions = Producer(one.producer_id, one.producer_epoch), broker.transactions
     if one.verify_only:
-        return {partition: transactions.coordinator.verify(one.transactional_id, producer, partition) for partition in partitions}
+        return {partition: transactions.verify(one.transactional_id, producer, partition, call) for partition in partitions}
     return dict.fromkeys(partitions, transactions.add(one.transactional_id, producer, partitions, call))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.client_quotas import Change, Entity, QuotaRefused, duplicate, entity
+from ...slices import ITEMS_A_STEP, each
 from ...wire.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntryData,
@@ -15,24 +16,34 @@ from ...wire.messages.alter_client_quotas import (
     AlterClientQuotasResponseEntryData,
     EntityData,
 )
+from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> AlterClientQuotasResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once."""
+    return Sliced(_alter_all(broker, call))
+
+
+def _alter_all(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, AlterClientQuotasRequest)
     results: dict[Entity, QuotaRefused | None] = {}
-    for entry in request.entries:
+    for count, entry in enumerate(request.entries, 1):
+        if not count % ITEMS_A_STEP:
+            yield
         whose = entity((part.entity_type, part.entity_name) for part in entry.entity)
         keys = [op.key for op in entry.ops]
         if whose in results or len(set(keys)) < len(keys):
             results[whose] = duplicate(whose)
         else:
             results[whose] = _altered(broker, whose, entry, request.validate_only)
-    return AlterClientQuotasResponse(entries=[_entry(whose, refused) for whose, refused in results.items()])
+    entries = yield from each(results.items(), lambda result: _entry(*result))
+    return AlterClientQuotasResponse(entries=entries)
 
 
 def _altered(broker: Broker, whose: Entity, entry: AlterClientQuotasRequestEntryData, validate_only: bool) -> QuotaRefused | None:

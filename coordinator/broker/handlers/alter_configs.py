@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...cluster.config_changes import Change, ConfigRefused, Operation
-from ...errors import ErrorCode
-from ...wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResource, AlterConfigsResourceResponse, AlterConfigsResponse
-from ..config_requests import alter, doubled
+from ...cluster.config_changes import Change, Operation
+from ...wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResourceResponse, AlterConfigsResponse
+from ..call import Sliced
+from ..config_requests import Alteration, altered
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> AlterConfigsResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once, each resource on its own."""
     request = call.message
     assert isinstance(request, AlterConfigsRequest)
-    twice = doubled((each.resource_type, each.resource_name) for each in request.resources)
-    return AlterConfigsResponse(responses=[_altered(broker, call, each, twice, request.validate_only) for each in request.resources])
+    return Sliced(_alter_all(broker, call, request))
 
 
-def _altered(
-    broker: Broker, call: Call, asked: AlterConfigsResource, twice: frozenset[tuple[int, str]], validate_only: bool
-) -> AlterConfigsResourceResponse:
-    resource = (asked.resource_type, asked.resource_name)
-    response = AlterConfigsResourceResponse(error_message=None, resource_type=resource[0], resource_name=resource[1])
-    changes = [Change(config.name, Operation.SET, config.value) for config in asked.configs]
-    try:
-        if resource in twice:
-            raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
-        alter(broker, call, resource, changes, replace=True, validate_only=validate_only)
-    except ConfigRefused as refused:
-        response.error_code, response.error_message = refused.code, refused.message
-    return response
+def _alter_all(broker: Broker, call: Call, request: AlterConfigsRequest) -> Slices[Result]:
+    alterations = [
+        Alteration((each.resource_type, each.resource_name), [Change(config.name, Operation.SET, config.value) for config in each.configs])
+        for each in request.resources]
+    responses = yield from altered(
+        broker, call, alterations, AlterConfigsResourceResponse, replace=True, validate_only=request.validate_only)
+    return AlterConfigsResponse(responses=responses)

@@ -17,7 +17,8 @@ from ...wire.messages.alter_replica_log_dirs import (
 from .describe_log_dirs import LOG_DIR
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
@@ -38,4 +39,7 @@ def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
 def _code(broker: Broker, path: str, topic: str, index: int) -> int:
     if path != LOG_DIR:
         return ErrorCode.LOG_DIR_NOT_FOUND
-    return 0 if broker.cluster.partition(topic, index) is not None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    partition = broker.cluster.partition(topic, index)
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return 0 if broker.node_id in partition.replicas else ErrorCode.REPLICA_NOT_AVAILABLE

@@ -12,7 +12,8 @@ from ...wire.messages.alter_user_scram_credentials import (
 )
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> AlterUserScramCredentialsResponse:

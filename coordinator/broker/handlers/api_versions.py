@@ -8,15 +8,17 @@ Finalised is what is served: features at level 0 (group.version, share.version, 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey
 from ..apis import SERVED
-from ..core import Encoded
+from ..call import Encoded
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call, Result
+    from ..core import Broker
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _FIRST_WITH_SOFTWARE = 3
@@ -30,10 +32,9 @@ _SUPPORTED = {
     "transaction.version": (0, 2),
     "eligible.leader.replicas.version": (0, 1),
 }
-_FINALIZED = {"eligible.leader.replicas.version": 1, "metadata.version": 30, "transaction.version": 2}
 _FINALIZED_EPOCH = 0
 
-_encoded: dict[int, Encoded] = {}
+_KEPT = "api_versions"
 
 
 def handle(broker: Broker, call: Call) -> Result:
@@ -43,9 +44,11 @@ def handle(broker: Broker, call: Call) -> Result:
     if call.version >= _FIRST_WITH_SOFTWARE:
         if not (_SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
-    if call.version not in _encoded:
-        _encoded[call.version] = Encoded(_answer(call.version).encode(call.version))
-    return _encoded[call.version]
+    kept = broker.cluster.kept
+    key = (_KEPT, call.version)
+    if key not in kept:
+        kept[key] = _answer(call.version, broker.cluster.features).encode(call.version)
+    return Encoded(kept[key])
 
 
 def supported_levels(feature: str) -> tuple[int, int] | None:
@@ -53,19 +56,16 @@ def supported_levels(feature: str) -> tuple[int, int] | None:
     return _SUPPORTED.get(feature)
 
 
-def finalized_level(feature: str) -> int:
-    """The level that the cluster has; 0 for a feature that is off or unknown."""
-    return _FINALIZED.get(feature, 0)
-
-
-def _answer(version: int) -> ApiVersionsResponse:
+def _answer(version: int, levels: Mapping[str, int]) -> ApiVersionsResponse:
     keys = [ApiVersion(api_key=key, min_version=api.lowest, max_version=api.highest) for key, api in sorted(SERVED.items())]
     supported = [
         SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
         for name, (lowest, highest) in _SUPPORTED.items()
         if lowest > 0 or version >= _FIRST_WITH_LEVEL_0
     ]
-    finalized = [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in _FINALIZED.items()]
+    finalized = [
+        FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels.items() if level
+    ]
     return ApiVersionsResponse(
         api_keys=keys, supported_features=supported, finalized_features_epoch=_FINALIZED_EPOCH, finalized_features=finalized
     )  # fmt: skip

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
-from ..core import NoRequest
+from ..call import NoRequest
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(_: Broker, call: Call) -> CreateAclsResponse:

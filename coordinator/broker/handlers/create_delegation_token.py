@@ -12,7 +12,8 @@ from ...errors import ErrorCode
 from ...wire.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _ANONYMOUS = ("User", "ANONYMOUS")
 

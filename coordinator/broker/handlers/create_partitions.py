@@ -10,27 +10,39 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP
 from ...wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from ..call import Sliced
 from ..topics import Refused, grow, plan_growth
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> CreatePartitionsResponse:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once: each topic grows or is refused on its own. Topics named twice are refused first."""
     request = call.message
     assert isinstance(request, CreatePartitionsRequest)
     names = Counter(topic.name for topic in request.topics)
-    if request.timeout_ms <= 0 and 1 in names.values():
+    if (request.timeout_ms <= 0 or not broker.reaches_controller) and 1 in names.values():
         return CreatePartitionsResponse(results=[_result(topic.name, ErrorCode.REQUEST_TIMED_OUT, None) for topic in request.topics])
+    return Sliced(_grow_all(broker, call, request, names))
+
+
+def _grow_all(broker: Broker, call: Call, request: CreatePartitionsRequest, names: Counter[str]) -> Slices[Result]:
     results = [_result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
-    results += [_grown(broker, call, topic, request.validate_only) for topic in request.topics if names[topic.name] == 1]
+    for count, topic in enumerate(request.topics, 1):
+        if not count % ITEMS_A_STEP:
+            call = call._replace(now=(yield))
+        if names[topic.name] == 1:
+            results.append(_grown(broker, call, topic, request.validate_only))
     return CreatePartitionsResponse(results=results)
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...cluster.topic_configs import effective_texts
+from ...cluster.topic_names import TopicNames
 from ...errors import ErrorCode
 from ...wire.messages.create_topics import (
     CreatableTopic,
@@ -22,7 +23,8 @@ from ...wire.messages.create_topics import (
 from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
@@ -31,11 +33,11 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)
     single = [topic for topic in request.topics if names[topic.name] == 1]
-    if request.timeout_ms <= 0 and any(topic.name != CLUSTER_METADATA for topic in single):
+    if (request.timeout_ms <= 0 or not broker.reaches_controller) and any(topic.name != CLUSTER_METADATA for topic in single):
         return _all(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    existing = frozenset(broker.cluster.topics)
+    existing = TopicNames(broker.cluster.topics)
     planned = [_plan(broker, topic, existing) for topic in single]
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
@@ -44,7 +46,7 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
     return CreateTopicsResponse(topics=results + doubled)
 
 
-def _plan(broker: Broker, topic: CreatableTopic, existing: frozenset[str]) -> Plan | CreatableTopicResult:
+def _plan(broker: Broker, topic: CreatableTopic, existing: TopicNames) -> Plan | CreatableTopicResult:
     assignments = tuple((each.partition_index, each.broker_ids) for each in topic.assignments)
     configs = {config.name: config.value for config in topic.configs}
     try:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..call import Sliced
+
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Result:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once, one entry a distinct id (DG-*)."""
-    return broker.coordinate(call, call.message)
+    return Sliced(broker.coordinate_in_slices(call, call.message))

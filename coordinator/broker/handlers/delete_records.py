@@ -17,7 +17,8 @@ from ...wire.messages.delete_records import (
 )
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> DeleteRecordsResponse:
@@ -28,11 +29,12 @@ def handle(broker: Broker, call: Call) -> DeleteRecordsResponse:
     for topic in request.topics:
         offsets.setdefault(topic.name, {}).update((partition.partition_index, partition.offset) for partition in topic.partitions)
     return DeleteRecordsResponse(topics=[
-        DeleteRecordsTopicResult(name=name, partitions=[_delete(broker, name, index, offset) for index, offset in partitions.items()])
+        DeleteRecordsTopicResult(
+            name=name, partitions=[_delete(broker, name, index, offset, call.now) for index, offset in partitions.items()])
         for name, partitions in offsets.items() if partitions])
 
 
-def _delete(broker: Broker, name: str, index: int, offset: int) -> DeleteRecordsPartitionResult:
+def _delete(broker: Broker, name: str, index: int, offset: int, now: int) -> DeleteRecordsPartitionResult:
     answer = DeleteRecordsPartitionResult(partition_index=index, low_watermark=-1)
     topic, partition = broker.cluster.topics.get(name), broker.cluster.partition(name, index)
     if topic is None or partition is None:
@@ -49,5 +51,5 @@ def _delete(broker: Broker, name: str, index: int, offset: int) -> DeleteRecords
         except BatchRefused as refusal:
             answer.error_code = refusal.error
         else:
-            broker.parked_fetches.wake(name, index)
+            broker.parked_fetches.wake(name, index, now)
     return answer

@@ -14,7 +14,8 @@ from ...wire.messages.describe_client_quotas import (
 )
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> DescribeClientQuotasResponse:

@@ -12,7 +12,8 @@ from ...wire.messages.describe_cluster import DescribeClusterBroker, DescribeClu
 from ..authorized import CLUSTER_OPERATIONS, NOT_ASKED
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _BROKERS, _CONTROLLERS = 1, 2
 _MISMATCH = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"

@@ -10,6 +10,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from ...cluster.config_changes import ResourceType
+from ...cluster.config_defs import parse_whole
 from ...cluster.config_views import (
     ALL,
     ConfigEntry,
@@ -32,14 +33,23 @@ from ...wire.messages.describe_configs import (
 from ..topics import Refused
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> DescribeConfigsResponse:
     """Answered at once, each resource on its own."""
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)
-    return DescribeConfigsResponse(results=[_result(broker, resource, request) for resource in request.resources])
+    results: dict[tuple[int, str, tuple[str, ...]], DescribeConfigsResult] = {}  # a resource named often is looked up once
+    answers = []
+    for resource in request.resources:
+        key = (resource.resource_type, resource.resource_name, tuple(resource.configuration_keys or ()))
+        result = results.get(key)
+        if result is None:
+            result = results[key] = _result(broker, resource, request)
+        answers.append(result)
+    return DescribeConfigsResponse(results=answers)
 
 
 def _result(broker: Broker, resource: DescribeConfigsResource, request: DescribeConfigsRequest) -> DescribeConfigsResult:
@@ -87,10 +97,9 @@ def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEn
 
 
 def _check_node(broker: Broker, name: str, otherwise: str) -> None:
-    try:
-        node_id = int(name)
-    except ValueError:
-        raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}") from None
+    node_id = parse_whole(name)
+    if node_id is None:
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
     if node_id != broker.node_id:
         raise Refused(ErrorCode.INVALID_REQUEST, otherwise.format(broker.node_id, node_id))
 

@@ -8,7 +8,8 @@ from ...errors import ErrorCode
 from ...wire.messages.describe_delegation_token import DescribeDelegationTokenResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(_: Broker, __: Call) -> DescribeDelegationTokenResponse:

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from ..call import Sliced
+
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once, one entry an id, doubled ids twice (DSC-*)."""
-    return broker.coordinate(call, call.message)
+def handle(broker: Broker, call: Call) -> Sliced:
+    """Answered at once, one entry an id, doubled ids twice (DSC-*): such a group is described once, and shown as often."""
+    return Sliced(_describe(broker, call))
+
+
+def _describe(broker: Broker, call: Call) -> Slices[Result]:
+    request = call.message
+    assert isinstance(request, DescribeGroupsRequest)
+    asked = request.groups
+    request.groups = list(dict.fromkeys(asked))
+    answer = yield from broker.coordinate_in_slices(call, request)
+    assert isinstance(answer, DescribeGroupsResponse)
+    if len(request.groups) < len(asked):
+        described = {group.group_id: group for group in answer.groups}
+        answer.groups = [described[group_id] for group_id in asked]
+    return answer

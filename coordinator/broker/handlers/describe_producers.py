@@ -12,18 +12,23 @@ from ...wire.messages.describe_producers import (
     ProducerState,
     TopicResponse,
 )
+from ..call import row_by_row
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...wire.messages.describe_producers import TopicRequest
+    from ..call import Call, Sliced
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> DescribeProducersResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once, in the order of the request."""
     request = call.message
     assert isinstance(request, DescribeProducersRequest)
-    return DescribeProducersResponse(topics=[
-        TopicResponse(name=topic.name, partitions=[_describe(broker, topic.name, index) for index in topic.partition_indexes])
-        for topic in request.topics])
+    return row_by_row(request.topics, lambda topic: _topic(broker, topic), lambda topics: DescribeProducersResponse(topics=topics))
+
+
+def _topic(broker: Broker, topic: TopicRequest) -> TopicResponse:
+    return TopicResponse(name=topic.name, partitions=[_describe(broker, topic.name, index) for index in topic.partition_indexes])
 
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
@@ -32,7 +37,7 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         message = None if topic in broker.cluster.topics else error.message  # as Kafka has it
         return PartitionResponse(partition_index=index, error_code=error, error_message=message)
-    if found.leader != broker.node_id:
+    if broker.node_id not in found.replicas:
         return PartitionResponse(partition_index=index, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
     return PartitionResponse(partition_index=index, active_producers=[
         ProducerState(

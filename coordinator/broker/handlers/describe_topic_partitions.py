@@ -1,7 +1,7 @@
 """DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name, page after page, each ending at a partition limit.
 
 Topics come in the order of their names and partitions by index; the answer's cursor names the first partition that did not
-fit. Eligible leader replicas are always shown as none: every replica is in sync.
+fit. Eligible leader replicas are those of the partition's registration (KIP-966).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ...wire.messages.describe_topic_partitions import (
 from ..authorized import TOPIC_OPERATIONS
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> DescribeTopicPartitionsResponse:
@@ -68,7 +69,7 @@ def _partition(partition: Partition) -> DescribeTopicPartitionsResponsePartition
     return DescribeTopicPartitionsResponsePartition(
         error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE, partition_index=partition.index,
         leader_id=partition.leader, leader_epoch=partition.leader_epoch, replica_nodes=partition.replicas, isr_nodes=partition.isr,
-        eligible_leader_replicas=[], last_known_elr=[], offline_replicas=partition.offline,
+        eligible_leader_replicas=partition.elr, last_known_elr=partition.last_known_elr, offline_replicas=partition.offline,
     )  # fmt: skip
 
 

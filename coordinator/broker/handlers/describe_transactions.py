@@ -15,19 +15,26 @@ from ...wire.messages.describe_transactions import (
     TopicData,
     TransactionState,
 )
+from ..call import row_by_row
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call, Sliced
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> DescribeTransactionsResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once, in the order of the request."""
     request = call.message
     assert isinstance(request, DescribeTransactionsRequest)
-    return DescribeTransactionsResponse(transaction_states=[_describe(broker, name) for name in request.transactional_ids])
+    return row_by_row(
+        request.transactional_ids, lambda name: _describe(broker, name),
+        lambda states: DescribeTransactionsResponse(transaction_states=states))
 
 
 def _describe(broker: Broker, name: str) -> TransactionState:
+    unavailable = broker.transactions.availability(name)
+    if unavailable:
+        return TransactionState(error_code=unavailable, transactional_id=name)
     known = broker.transactions.coordinator.transactions.get(name)
     if known is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST

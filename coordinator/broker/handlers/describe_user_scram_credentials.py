@@ -13,17 +13,20 @@ from ...wire.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ..call import row_by_row
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call, Sliced
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> DescribeUserScramCredentialsResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once, each user by itself."""
     request = call.message
     assert isinstance(request, DescribeUserScramCredentialsRequest)
     asked = Counter(user.name for user in request.users or ()) or Counter(broker.cluster.scram_credentials.users())
-    return DescribeUserScramCredentialsResponse(results=[_result(broker, user, count) for user, count in asked.items()])
+    return row_by_row(
+        asked.items(), lambda counted: _result(broker, *counted), lambda results: DescribeUserScramCredentialsResponse(results=results))
 
 
 def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentialsResult:

@@ -1,4 +1,5 @@
-"""ElectLeaders (key 43), v0-2 (KIP-460): preferred 0, unclean 1. Every partition is led by its preferred, only replica: not needed (84).
+"""ElectLeaders (key 43), v0-2 (KIP-460): preferred 0, unclean 1. `cluster.controller.leaders` holds the
+refusals: not needed (84), preferred leader not available (80), no eligible leader (83), unknown partition (3).
 
 No topics, null: all of them are looked at, and of those that need no election only the topic's name is told.
 """
@@ -7,38 +8,57 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.controller.leaders import elect
+from ...cluster.controller.partition_change import Election
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP
 from ...wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse, PartitionResult, ReplicaElectionResult
+from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...slices import Slices
+    from ...wire.messages.elect_leaders import TopicPartitions
+    from ..call import Call, Result
+    from ..core import Broker
 
 _PREFERRED, _UNCLEAN = 0, 1
 
 
-def handle(broker: Broker, call: Call) -> ElectLeadersResponse:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once. No time (timeout 0 or less), and an unknown kind of election, are refused for the whole request."""
     request = call.message
     assert isinstance(request, ElectLeadersRequest)
     asked = request.topic_partitions
-    if request.timeout_ms <= 0 and asked != []:
+    if (request.timeout_ms <= 0 or not broker.reaches_controller) and asked != []:
         return _refused(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if request.election_type not in (_PREFERRED, _UNCLEAN) and asked != []:
         return _refused(request, ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}")
+    election = Election.PREFERRED if request.election_type == _PREFERRED else Election.UNCLEAN
     if asked is None:
+        topics = list(broker.controller.cluster.topics.values())
         return ElectLeadersResponse(replica_election_results=[
-            ReplicaElectionResult(topic=name, partition_result=[]) for name in broker.cluster.topics])
-    return ElectLeadersResponse(replica_election_results=[
-        ReplicaElectionResult(topic=each.topic, partition_result=[_elected(broker, each.topic, index) for index in each.partitions])
-        for each in asked])
+            ReplicaElectionResult(topic=topic.name, partition_result=[
+                result for partition in topic.partitions
+                if (result := _elected(broker, call, election, topic.name, partition.index)).error_code != ErrorCode.ELECTION_NOT_NEEDED])
+            for topic in topics])
+    return Sliced(_elect_all(broker, call, election, asked))
 
 
-def _elected(broker: Broker, topic: str, index: int) -> PartitionResult:
-    if topic not in broker.cluster.topics:
-        return _result(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {topic}")
-    if broker.cluster.partition(topic, index) is None:
-        return _result(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {topic}-{index}")
-    return _result(index, ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.ELECTION_NOT_NEEDED.message)
+def _elect_all(broker: Broker, call: Call, election: Election, asked: list[TopicPartitions]) -> Slices[Result]:
+    results = []
+    for each in asked:
+        rows: list[PartitionResult] = []
+        results.append(ReplicaElectionResult(topic=each.topic, partition_result=rows))
+        for count, index in enumerate(each.partitions, len(results)):
+            if not count % ITEMS_A_STEP:
+                call = call._replace(now=(yield))
+            rows.append(_elected(broker, call, election, each.topic, index))
+    return ElectLeadersResponse(replica_election_results=results)
+
+
+def _elected(broker: Broker, call: Call, election: Election, topic: str, index: int) -> PartitionResult:
+    refusal = elect(broker.controller, topic, index, election, call.now, call.cause)
+    return _result(index, refusal.error, refusal.message)
 
 
 def _refused(request: ElectLeadersRequest, code: ErrorCode, message: str | None) -> ElectLeadersResponse:

@@ -1,7 +1,7 @@
 """EndTxn (key 26), v0-5: commit or abort (KIP-98).
 
 v2: 90 in place of 47 (KIP-588). v5: the epoch rises with every end, and the answer holds the id and epoch to go on with
-(KIP-890); an error holds -1 and -1. Markers are written before the answer.
+(KIP-890); an error holds -1 and -1. Markers follow the answer, and until they are written the transactional id is told 51.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ...wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ..transactions import fenced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _KNOWS_PRODUCER_FENCED = 2
 _EPOCH_RISES = 5

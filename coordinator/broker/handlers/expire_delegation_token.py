@@ -8,7 +8,8 @@ from ...errors import ErrorCode
 from ...wire.messages.expire_delegation_token import ExpireDelegationTokenResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(_: Broker, __: Call) -> ExpireDelegationTokenResponse:

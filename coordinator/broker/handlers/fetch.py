@@ -3,7 +3,9 @@
 Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or session's order, the first batch
 found comes whole, and a request waits unless it has min_bytes, an error, a diverging epoch, or nothing to read. With
 read_committed the log ends at the last stable offset, and the answer tells which transactions were aborted (KIP-98).
-Replicas are refused: no broker follows this one.
+Consumers may read from followers (v11, KIP-392) up to the high watermark that the follower knows; the leader sends them to one in
+their rack if replica.selector.class says so. Requests of replicas are refused: brokers of one cluster do not follow each other by
+this request.
 Sessions are `broker.fetch_sessions`, waiting requests `broker.parked_fetches`.
 """
 
@@ -22,16 +24,21 @@ from ...wire.messages.fetch import (
     NodeEndpoint,
     PartitionData,
 )
+from .. import data_log
+from ..call import Unread
 from ..fetch_sessions import TOPIC_IDS_SINCE, Fetch, Key, SessionPartition, move_to_end
 
 if TYPE_CHECKING:
     from ...cluster import Partition
     from ...cluster.partition_log import PartitionLog
     from ...wire.messages.fetch import FetchPartition
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 READ_COMMITTED = 1
 LEADER_TAGS_SINCE = 16
+FOLLOWERS_SERVE_SINCE = 11
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _NO_REPLICA = 0  # ids below are consumers: -1, and -2 for debugging ones
 
 
@@ -44,14 +51,14 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
         return FetchResponse(error_code=fetch)
     operation = Operation(broker, call, request, fetch)
     if operation.partitions and request.isolation_level not in (0, READ_COMMITTED):
-        return _stumble(request)
+        return _unknown_isolation_level(request)
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)
     return response
 
 
-def _stumble(request: FetchRequest) -> FetchResponse:
+def _unknown_isolation_level(request: FetchRequest) -> FetchResponse:
     """An isolation level that does not exist: -1 everywhere, as Kafka answers if there is any partition to read."""
     code = ErrorCode.UNKNOWN_SERVER_ERROR
     return FetchResponse(error_code=code, responses=[
@@ -125,25 +132,32 @@ class Operation:
         for _, topic, partition in self._asked:
             wanted = partition.wanted
             found = self._broker.cluster.partition(topic, wanted.partition)
-            if found is None or found.leader != self._broker.node_id:
+            if found is None or (found.leader != self._broker.node_id and not self._follows(found)):
                 return True
             log = found.log
-            if wanted.fetch_offset == log.high_watermark:
+            if log.high_watermark <= wanted.fetch_offset <= log.log_end_offset:
                 continue
             if not log.log_start_offset <= wanted.fetch_offset < log.high_watermark:
                 return True
-            size += min(log.bytes_from(wanted.fetch_offset, self._end(log) if log.transactions else None), wanted.partition_max_bytes)
+            size += min(log.bytes_from(wanted.fetch_offset, self._end(log)), wanted.partition_max_bytes)
             if size >= self._min_bytes:
                 return True
         return False
 
     def _end(self, log: PartitionLog) -> int | None:
         """Where the log ends for this reader; None: where it ends for all."""
-        return log.last_stable_offset if self._committed else None
+        if self._committed and log.transactions:
+            return log.last_stable_offset
+        high_watermark = log.high_watermark
+        return None if high_watermark == log.log_end_offset else high_watermark
 
-    def complete(self) -> None:
+    def _follows(self, found: Partition) -> bool:
+        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, and the version knows of it."""
+        return self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas and found.leader >= 0
+
+    def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(self.token, self._response(self._read_all()[0]))
+        self._broker.answer(self.token, Unread(lambda: self._response(self._read_all()[0])), now)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -166,7 +180,7 @@ class Operation:
             size = len(data.records or b"")
             total += size
             left = max(0, left - size)
-            urgent = urgent or bool(data.error_code) or data.diverging_epoch.end_offset >= 0
+            urgent = urgent or bool(data.error_code) or data.diverging_epoch.end_offset >= 0 or data.preferred_read_replica >= 0
             answers.append((key, partition, data))
         return answers, total, urgent
 
@@ -184,7 +198,7 @@ class Operation:
         if not error and diverging is None and not log.log_start_offset <= wanted.fetch_offset <= log.log_end_offset:
             error = ErrorCode.OFFSET_OUT_OF_RANGE
         if not error and diverging is None and limit < 0 and wanted.fetch_offset < log.log_end_offset:
-            error = ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka trips over it, where there is something to read
+            error = ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka fails on it, where there is something to read
         if error:
             data = _refused(wanted.partition, error, None)
             if self._call.version >= LEADER_TAGS_SINCE and error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
@@ -196,8 +210,11 @@ class Operation:
         if diverging is not None:
             data.diverging_epoch = diverging
             return data
-        stop = self._end(log) if log.transactions else None
-        data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=stop)
+        preferred = self._preferred_replica(found, wanted.fetch_offset)
+        if preferred is not None:
+            data.preferred_read_replica = preferred
+            return data
+        data.records = log.read(wanted.fetch_offset, limit, at_least_one=whole, end=self._end(log))
         if self._committed and (data.records or not limit or wanted.fetch_offset >= log.last_stable_offset):
             # Stays null where the first batch was found too large, as Kafka's does.
             data.aborted_transactions = _aborted(log, wanted.fetch_offset, len(data.records)) if log.aborted and data.records else []
@@ -211,14 +228,39 @@ class Operation:
             return ErrorCode.FENCED_LEADER_EPOCH
         if wanted.current_leader_epoch > found.leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if found.leader != self._broker.node_id or self._replica_id >= _NO_REPLICA:
+        if self._replica_id >= _NO_REPLICA or (found.leader != self._broker.node_id and not self._follows(found)):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return 0
+
+    def _preferred_replica(self, found: Partition, offset: int) -> int | None:
+        """The replica that the consumer should read from instead, as Kafka's RackAwareReplicaSelector chooses it (KIP-392).
+
+        Among the replicas in the consumer's rack that hold the offset: the leader, else the one with the longest log.
+        """
+        broker, rack = self._broker, self._request.rack_id
+        if not rack or broker.replication is None or found.leader != broker.node_id or self._call.version < FOLLOWERS_SERVE_SINCE:
+            return None
+        if broker.configs.get("replica.selector.class") != RACK_AWARE_SELECTOR:
+            return None
+        nodes = broker.cluster.brokers
+        near = [node for node in found.replicas if node in nodes and nodes[node].rack == rack and node not in found.offline]
+        if found.leader in near:
+            return None
+        ends = {node: broker.replication.follower(found.leader, found.topic, found.index, node) for node in near}
+        known = {node: follower.log_end for node, follower in ends.items() if follower is not None and follower.log_end >= offset}
+        return max(known, key=lambda node: known[node], default=None)
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
     def _response(self, answers: list[tuple[Key, SessionPartition, PartitionData]]) -> FetchResponse:
         fetch = self._fetch
+        if data_log.on(self._broker.log) is not None:
+            for key, partition, data in answers:
+                if data.records:
+                    topic = key[0] if isinstance(key[0], str) else partition.topic or ""
+                    data_log.served(
+                        self._broker.log, self._broker.node_id, self._call, topic, data.partition_index, partition.wanted.fetch_offset,
+                        data.records, committed=self._committed)
         answers = answers + self._unknown
         session = fetch.session
         if session is not None:

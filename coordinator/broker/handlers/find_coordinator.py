@@ -1,35 +1,39 @@
 """FindCoordinator (key 10): which broker coordinates a group or a transactional id.
 
 v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share groups (KIP-932).
-Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional ids. The topic that holds those is
-made when somebody first asks for one (Kafka says 15 until it is there). Share groups have no coordinator here.
+Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional ids. A topic that holds them and does
+not exist, or was deleted, is made when somebody asks (Kafka says COORDINATOR_NOT_AVAILABLE until it is there). Share groups
+have no coordinator here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.internal_topics import partition_for
 from ...cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ...errors import ErrorCode
-from ...java_hash import coordinator_partition
 from ...wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ..transactions import ensure_topic
+from ..call import row_by_row
+from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call, Result, Sliced
+    from ..core import Broker
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 _FIRST_BATCHED = 4
 _FIRST_WITH_SHARE = 6
 
 
-def handle(broker: Broker, call: Call) -> Result:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """One answer a key, in the order of the request; doubled keys are answered twice (FC-4)."""
     request = call.message
     assert isinstance(request, FindCoordinatorRequest)
     if call.version >= _FIRST_BATCHED:
-        found = [_find(broker, call, request.key_type, key) for key in request.coordinator_keys]
-        return FindCoordinatorResponse(coordinators=found)
+        return row_by_row(
+            request.coordinator_keys, lambda key: _find(broker, call, request.key_type, key),
+            lambda found: FindCoordinatorResponse(coordinators=found))
     one = _find(broker, call, request.key_type, request.key)
     error = ErrorCode(one.error_code)
     return FindCoordinatorResponse(
@@ -45,11 +49,12 @@ def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
     if key_type not in (GROUP, TRANSACTION):
         return _refused(key, ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST.message)
     cluster = broker.cluster
-    topic = CONSUMER_OFFSETS
-    if key_type == TRANSACTION:
-        topic = TRANSACTION_STATE
-        ensure_topic(broker, call)
-    partition = cluster.partition(topic, coordinator_partition(key, len(cluster.topics[topic].partitions)))
+    topic = TRANSACTION_STATE if key_type == TRANSACTION else CONSUMER_OFFSETS
+    if topic not in cluster.topics:
+        if broker.log_is_blocked:
+            return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        ensure_internal_topic(broker, topic, call)
+    partition = cluster.partition(topic, partition_for(broker.configs, topic, key))
     node = cluster.brokers.get(partition.leader) if partition is not None else None
     if node is None or call.listener not in node.endpoints:
         return _refused(key, ErrorCode.COORDINATOR_NOT_AVAILABLE)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from ...wire.messages.heartbeat import HeartbeatRequest
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call, Result
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> Result:

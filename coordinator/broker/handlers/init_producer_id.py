@@ -14,7 +14,8 @@ from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProduce
 from ..transactions import fenced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _KNOWS_PRODUCER_FENCED = 4
 

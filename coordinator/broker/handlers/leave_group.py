@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call, Result
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> Result:

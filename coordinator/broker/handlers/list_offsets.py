@@ -3,7 +3,8 @@
 Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7, KIP-734), -4 earliest local (v8),
 -5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11, KIP-1023); any other negative, or one asked too early: 35.
 Readers of committed records are told of nothing at or behind the last stable offset: the latest is that offset.
-Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6).
+Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6). A leader whose high
+watermark has not come to the start of its epoch does not know the latest offset, nor one by time behind it (78, before v5: 5; KIP-207).
 """
 
 from __future__ import annotations
@@ -11,36 +12,53 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ...cluster.compression import Budget
 from ...cluster.partition_log import TimestampedOffset
+from ...cluster.records import BatchRefused
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP, whole
 from ...wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from ..call import Sliced
 
 if TYPE_CHECKING:
     from ...cluster import Partition
+    from ...slices import Slices
     from ...wire.messages.list_offsets import ListOffsetsPartition
-    from ..core import Broker, Call
+    from ..call import Call, Result
+    from ..core import Broker
 
 LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 READ_COMMITTED = 1
+_ENTRY_BYTES = 16
+"""Of a request, for each partition it names."""
+_KNOWS_NOT_AVAILABLE = 5
 _WHEREVER = frozenset({EARLIEST, EARLIEST_LOCAL})
 """Specials that readers of committed records are answered like all others."""
 _SINCE = {LATEST: 1, EARLIEST: 1, HIGHEST_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
 
-def handle(broker: Broker, call: Call) -> ListOffsetsResponse:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, ListOffsetsRequest)
     named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
+    work = _look_up_all(broker, call, request, named)
+    return Sliced(work) if len(named) > ITEMS_A_STEP else whole(work, call.now)
+
+
+def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named: Counter[tuple[str, int]]) -> Slices[Result]:
     answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
-    for topic in request.topics:
+    budget = Budget.for_request(_ENTRY_BYTES * len(named))
+    for before, topic in enumerate(request.topics, 1):
         of_topic = answers.setdefault(topic.name, {})
-        for asked in topic.partitions:
+        for count, asked in enumerate(topic.partitions, before):
+            if not count % ITEMS_A_STEP:
+                yield
             answer = of_topic[asked.partition_index] = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
             if named[topic.name, asked.partition_index] > 1:
                 answer.error_code = ErrorCode.INVALID_REQUEST
@@ -49,29 +67,44 @@ def handle(broker: Broker, call: Call) -> ListOffsetsResponse:
             elif request.isolation_level not in (0, 1):
                 answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
-                _answer(broker, topic.name, asked, answer, request.isolation_level == READ_COMMITTED)
+                _answer(broker, topic.name, asked, answer, budget, committed=request.isolation_level == READ_COMMITTED)
+                if answer.error_code == ErrorCode.OFFSET_NOT_AVAILABLE and call.version < _KNOWS_NOT_AVAILABLE:
+                    answer.error_code = ErrorCode.LEADER_NOT_AVAILABLE
     return ListOffsetsResponse(topics=[
         ListOffsetsTopicResponse(name=name, partitions=list(of_topic.values())) for name, of_topic in answers.items() if of_topic])
 
 
 def _answer(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, committed: bool,
+    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, budget: Budget, *, committed: bool,
 ) -> None:
     partition = broker.cluster.partition(topic, asked.partition_index)
     answer.error_code = leader_fault(broker, partition, asked.current_leader_epoch)
     if partition is None or answer.error_code:
         return
-    found = look_up(partition, asked.timestamp)
+    try:
+        found = look_up(partition, asked.timestamp, budget)
+    except BatchRefused as refusal:  # a record whose size was not looked at when it came
+        answer.error_code = refusal.error
+        return
+    if asked.timestamp >= 0 and found.offset >= partition.log.high_watermark:  # an offset that a batch only claims to hold
+        found = TimestampedOffset()
     if committed and asked.timestamp not in _WHEREVER and found.offset >= partition.log.last_stable_offset:
         end = asked.timestamp == LATEST
         found = found._replace(offset=partition.log.last_stable_offset) if end else TimestampedOffset()
+    unsure = asked.timestamp == LATEST or (asked.timestamp not in _WHEREVER and found.offset < 0)
+    if unsure and broker.replication is not None and broker.replication.is_unsure(broker.node_id, partition):
+        answer.error_code = ErrorCode.OFFSET_NOT_AVAILABLE
+        return
     answer.offset, answer.timestamp, answer.leader_epoch = found
 
 
 def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int) -> int:
-    """Why a leader's log may not be asked, or 0: unknown (3), the caller's leader epoch is old (74) or new (75), no leader (6)."""
+    """Why a leader's log may not be asked, or 0: unknown (3), no replica here (6), the caller's leader epoch is old (74) or new (75),
+    not the leader (6)."""
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if broker.node_id not in partition.replicas:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if current_leader_epoch != -1:
         if current_leader_epoch < partition.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
@@ -80,8 +113,8 @@ def leader_fault(broker: Broker, partition: Partition | None, current_leader_epo
     return 0 if partition.leader == broker.node_id else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def look_up(partition: Partition, timestamp: int) -> TimestampedOffset:
-    """The offset that a (special) timestamp stands for."""
+def look_up(partition: Partition, timestamp: int, budget: Budget) -> TimestampedOffset:
+    """The offset that a (special) timestamp stands for. `budget`: what opening batches may cost. Raises BatchRefused 87."""
     log = partition.log
     match timestamp:
         case -1:
@@ -89,8 +122,8 @@ def look_up(partition: Partition, timestamp: int) -> TimestampedOffset:
         case -2 | -4:
             return log.earliest()
         case -3:
-            return log.highest_timestamp()
+            return log.highest_timestamp(budget)
         case -5 | -6:
             return TimestampedOffset()
         case _:
-            return log.first_at_or_after(timestamp)
+            return log.first_at_or_after(timestamp, budget)

@@ -1,21 +1,23 @@
 """ListTransactions (key 66), v0-2: the transactional ids of this coordinator (KIP-664).
 
 Filters: states by Kafka's names (unknown ones are told, and select nothing), producer ids, v1 for how long a transaction is open
-already (KIP-994), v2 a pattern for the whole id (KIP-1152; one that cannot be read is 128).
+already (KIP-994), v2 a pattern for the whole id (KIP-1152; one that cannot be read is
+INVALID_REGULAR_EXPRESSION, 128).
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
+from ...re2j import PatternError, compile_pattern
 from ...transactions.states import TransactionState as State
 from ...wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
 
 if TYPE_CHECKING:
     from ...transactions.model import Transaction
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _STATES = {state.value: state for state in State}
 
@@ -26,26 +28,28 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse:
     assert isinstance(request, ListTransactionsRequest)
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in _STATES]
     response = ListTransactionsResponse(unknown_state_filters=unknown)
+    producer_ids = frozenset(request.producer_id_filters)
     states = {_STATES[name] for name in request.state_filters if name in _STATES}
     if request.state_filters and not states:
         return response
     pattern = None
     if request.transactional_id_pattern:
         try:
-            pattern = re.compile(request.transactional_id_pattern)
-        except re.error:
+            pattern = compile_pattern(request.transactional_id_pattern)
+        except PatternError:
             return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
 
     def wanted(transaction: Transaction) -> bool:
         started_ms = transaction.started_ms
         return (
             (not states or transaction.state in states)
-            and (not request.producer_id_filters or transaction.producer_id in request.producer_id_filters)
+            and (not producer_ids or transaction.producer_id in producer_ids)
             # An id whose producer was only initialized counts as open for ever: Kafka takes its -1 for an instant.
             and (request.duration_filter < 0 or started_ms is None or call.now - started_ms > request.duration_filter)
-            and (pattern is None or pattern.fullmatch(transaction.transactional_id) is not None))
+            and (pattern is None or pattern.matches(transaction.transactional_id)))
 
     response.transaction_states = [
         TransactionState(transactional_id=one.transactional_id, producer_id=one.producer_id, transaction_state=str(one.state))
-        for one in broker.transactions.coordinator.transactions.values() if wanted(one)]
+        for one in broker.transactions.coordinator.transactions.values()
+        if wanted(one) and not broker.transactions.availability(one.transactional_id)]
     return response

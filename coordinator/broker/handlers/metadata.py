@@ -8,12 +8,13 @@ Kafka, where it exists a moment later. What was found, and nothing created, is k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP, whole
 from ...wire.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -23,16 +24,25 @@ from ...wire.messages.metadata import (
 )
 from ...wire.schema import ZERO_UUID
 from ..authorized import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from ..core import Encoded
+from ..call import Encoded, Sliced
 from ..topics import make_automatically
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
 _MOST_KEPT = 256
+_MOST_ASKED = 256
+"""An answer to a request that names more topics is not kept, since the request would have to be kept with it."""
+_MOST_BYTES = 16 << 20
+"""Of all answers that are kept."""
 
 
-def handle(broker: Broker, call: Call) -> MetadataResponse | Encoded:
+_Asked = tuple[tuple[bytes, str | None], ...] | None
+
+
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once."""
     request = call.message
     assert isinstance(request, MetadataRequest)
@@ -47,19 +57,22 @@ def handle(broker: Broker, call: Call) -> MetadataResponse | Encoded:
     kept = broker.cluster.kept.get(key)
     if kept is not None:
         return Encoded(kept)
+    work = _answer(broker, call, request, asked, key)
+    return Sliced(work) if asked is not None and len(asked) > ITEMS_A_STEP else whole(work, call.now)
+
+
+def _answer(broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable) -> Slices[Result]:
     response = _response(broker, call, request)
-    unknown = _find(broker, call, asked, response, request.include_topic_authorized_operations)
+    unknown = yield from _find(broker, call, asked, response, request.include_topic_authorized_operations)
     if unknown:
         if request.allow_auto_topic_creation and broker.configs.get_bool("auto.create.topics.enable"):
             make_automatically(broker, unknown, call)
         return response
     body = response.encode(call.version)
-    if len(broker.cluster.kept) < _MOST_KEPT:
-        broker.cluster.kept[key] = body
+    kept_bodies = broker.cluster.kept
+    if len(kept_bodies) < _MOST_KEPT and len(asked or ()) <= _MOST_ASKED and sum(map(len, kept_bodies.values())) + len(body) <= _MOST_BYTES:
+        kept_bodies[key] = body
     return Encoded(body)
-
-
-_Asked = tuple[tuple[bytes, str | None], ...] | None
 
 
 def _bad_form(version: int, asked: _Asked) -> ErrorCode | None:
@@ -92,7 +105,7 @@ def _response(broker: Broker, call: Call, request: MetadataRequest) -> MetadataR
     )  # fmt: skip
 
 
-def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool) -> list[str]:
+def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool) -> Slices[list[str]]:
     """Add the topics asked for to the response: first what is there. The names of those that are not are answered."""
     bits = TOPIC_OPERATIONS if operations else NOT_ASKED
     cluster = broker.cluster
@@ -118,7 +131,9 @@ def _find(broker: Broker, call: Call, asked: _Asked, response: MetadataResponse,
         )
         for topic in found
     ]  # fmt: skip
-    for name in unknown:
+    for count, name in enumerate(unknown, 1):
+        if not count % ITEMS_A_STEP:
+            yield
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if why_invalid(name) is None else ErrorCode.INVALID_TOPIC_EXCEPTION
         response.topics.append(MetadataResponseTopic(error_code=code, name=name, topic_authorized_operations=bits))
     return unknown

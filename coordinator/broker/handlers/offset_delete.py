@@ -11,41 +11,29 @@ from typing import TYPE_CHECKING
 from ...errors import ErrorCode
 from ...wire.messages.offset_delete import (
     OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+from ..missing_partitions import MissingPartitions
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ..call import Call, Result
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> Result:
     """Answered at once. In the answer a topic stands once: its refused partitions, then the coordinator's."""
     request = call.message
     assert isinstance(request, OffsetDeleteRequest)
-    merged: dict[str, OffsetDeleteResponseTopic] = {}
-    wanted = []
-    for topic in request.topics:
-        held = [p for p in topic.partitions if broker.cluster.partition(topic.name, p.partition_index) is not None]
-        if len(held) < len(topic.partitions) or topic.name not in broker.cluster.topics:
-            entry = merged.setdefault(topic.name, OffsetDeleteResponseTopic(name=topic.name))
-            entry.partitions += [
-                OffsetDeleteResponsePartition(partition_index=p.partition_index, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-                for p in topic.partitions
-                if broker.cluster.partition(topic.name, p.partition_index) is None
-            ]
-        if held:
-            topic.partitions = held
-            wanted.append(topic)
-    request.topics = wanted
+    missing: MissingPartitions[OffsetDeleteRequestTopic, OffsetDeleteResponseTopic] = MissingPartitions(
+        broker.cluster, OffsetDeleteResponseTopic, OffsetDeleteResponsePartition
+    )
+    request.topics = missing.refuse(request.topics)
     answer = broker.coordinate(call, request)
     assert isinstance(answer, OffsetDeleteResponse)
     if answer.error_code != ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=answer.error_code)
-    for answered in answer.topics:
-        known = merged.setdefault(answered.name, answered)
-        if known is not answered:
-            known.partitions += answered.partitions
-    answer.topics = list(merged.values())
+    answer.topics = missing.merged(answer.topics)
     return answer

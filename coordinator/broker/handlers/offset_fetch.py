@@ -12,25 +12,55 @@ from typing import TYPE_CHECKING
 from ...errors import ErrorCode
 from ...wire.messages.offset_fetch import (
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
+from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call, Result
+    from ...slices import Slices
+    from ..call import Call, Result
+    from ..core import Broker
 
-_FIRST_WITH_IDS = 10
+_FIRST_BATCHED, _FIRST_WITH_IDS = 8, 10
 
 
-def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once; groups in the order of the request (OF-9)."""
+def handle(broker: Broker, call: Call) -> Result | Sliced:
+    """Answered at once; groups in the order of the request (OF-9). What is asked twice is looked up once, and shown twice."""
     request = call.message
     assert isinstance(request, OffsetFetchRequest)
-    if call.version < _FIRST_WITH_IDS:
+    if call.version < _FIRST_BATCHED:
         return broker.coordinate(call, request)
+    return Sliced(_fetch_all(broker, call, request))
+
+
+def _fetch_all(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[Result]:
+    places: dict[tuple[object, ...], int] = {}
+    order = [places.setdefault(_what(asked), len(places)) for asked in request.groups]
+    if len(places) == len(order):
+        return (yield from _fetch(broker, call, request))
+    first = {place: asked for asked, place in zip(reversed(request.groups), reversed(order), strict=True)}
+    request.groups = [first[place] for place in range(len(places))]
+    answer = yield from _fetch(broker, call, request)
+    answer.groups = [answer.groups[place] for place in order]
+    return answer
+
+
+def _what(asked: OffsetFetchRequestGroup) -> tuple[object, ...]:
+    """All that an answer depends on."""
+    topics = None if asked.topics is None else tuple((topic.name, topic.topic_id, tuple(topic.partition_indexes)) for topic in asked.topics)
+    return asked.group_id, asked.member_id, asked.member_epoch, topics
+
+
+def _fetch(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[OffsetFetchResponse]:
+    if call.version < _FIRST_WITH_IDS:
+        answer = yield from broker.coordinate_in_slices(call, request)
+        assert isinstance(answer, OffsetFetchResponse)
+        return answer
     unknown: list[list[OffsetFetchRequestTopics]] = []
     for asked in request.groups:
         unknown.append([])
@@ -44,7 +74,7 @@ def handle(broker: Broker, call: Call) -> Result:
                     topic.name = found.name
                     known.append(topic)
             asked.topics = known
-    answer = broker.coordinate(call, request)
+    answer = yield from broker.coordinate_in_slices(call, request)
     assert isinstance(answer, OffsetFetchResponse)
     for group, refused in zip(answer.groups, unknown, strict=True):
         _name_by_id(broker, group)

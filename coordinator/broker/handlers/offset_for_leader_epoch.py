@@ -13,20 +13,24 @@ from ...wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
+from ..call import row_by_row
 from .list_offsets import leader_fault
 
 if TYPE_CHECKING:
-    from ...wire.messages.offset_for_leader_epoch import OffsetForLeaderPartition
-    from ..core import Broker, Call
+    from ...wire.messages.offset_for_leader_epoch import OffsetForLeaderPartition, OffsetForLeaderTopic
+    from ..call import Call, Sliced
+    from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> OffsetForLeaderEpochResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, OffsetForLeaderEpochRequest)
-    return OffsetForLeaderEpochResponse(topics=[
-        OffsetForLeaderTopicResult(topic=topic.topic, partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions])
-        for topic in request.topics])
+    return row_by_row(request.topics, lambda topic: _topic(broker, topic), lambda topics: OffsetForLeaderEpochResponse(topics=topics))
+
+
+def _topic(broker: Broker, topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
+    return OffsetForLeaderTopicResult(topic=topic.topic, partitions=[_answer(broker, topic.topic, asked) for asked in topic.partitions])
 
 
 def _answer(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:

@@ -15,8 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...cluster.append_checks import LogConfig
+from ...cluster.compression import Budget
 from ...cluster.records import PRODUCER_ID_END, TRANSACTIONAL, BatchHeader, BatchRefused, is_transactional, sole_batch
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP, whole
 from ...transactions.decide import Producer
 from ...wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -27,15 +29,19 @@ from ...wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from ..core import CLOSE, NO_RESPONSE, Special
-from ..transactions import ADDS_PARTITIONS, ability
+from .. import data_log
+from ..call import CLOSE, NO_RESPONSE, Sliced, Special
+from ..delayed_produce import Appended, DelayedProduce
+from ..transactions import ADDS_PARTITIONS, transaction_support
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ...cluster import Partition, Topic
+    from ...slices import Slices
     from ...wire.messages.produce import PartitionProduceData
-    from ..core import Broker, Call
+    from ..call import Call, Result
+    from ..core import Broker
 
 TOPIC_IDS_SINCE = 13
 LEADER_TAGS_SINCE = 10
@@ -59,39 +65,79 @@ class Batch(NamedTuple):
     header: BatchHeader
 
 
-def handle(broker: Broker, call: Call) -> ProduceResponse | Special:
-    """Append the batches; always answered at once."""
+def handle(broker: Broker, call: Call) -> Result | Sliced:
+    """Append the batches; answered at once, unless all replicas in sync are to have them (acks=-1) and some are behind."""
     request = call.message
     assert isinstance(request, ProduceRequest)
+    if len(request.topic_data) == 1 and len(request.topic_data[0].partition_data) == 1:
+        return whole(_produce(broker, call, request), call.now)
+    return Sliced(_produce(broker, call, request))
+
+
+def _produce(broker: Broker, call: Call, request: ProduceRequest) -> Slices[Result]:
     answers: dict[Key, PartitionProduceResponse] = {}
     batches: dict[Key, Batch] = {}
     try:
         _refuse_unnamed_transactions(request)
-        for topic in request.topic_data:
-            name = _name(topic.topic_id, topic.name, call.version)
-            for data in topic.partition_data:
-                found = _find(broker, call.version, name, data, answers)
-                if found is not None:
-                    batches[name, data.index] = found
+        for count, (name, data) in enumerate(_parts(request, call.version), 1):
+            if not count % ITEMS_A_STEP:
+                yield
+            found = _find(broker, call.version, name, data, answers)
+            if found is not None:
+                batches[name, data.index] = found
         _refuse_stubs(batches.values())
         if request.transactional_id is not None:
             _admit(broker, call, request.transactional_id, batches, answers)
     except BatchRefused as refusal:
-        for topic in request.topic_data:
-            for data in topic.partition_data:
-                answers[_name(topic.topic_id, topic.name, call.version), data.index] = _refused(data.index, refusal)
+        for count, (name, data) in enumerate(_parts(request, call.version), 1):
+            if not count % ITEMS_A_STEP:
+                yield
+            answers[name, data.index] = _refused(data.index, refusal)
         return _respond(broker, call, request.acks, answers)
     appended: dict[Key, PartitionProduceResponse] = {}
-    for key, batch in batches.items():
-        appended[key] = _append(broker, call, request.acks, batch)
-    for key, batch in batches.items():
-        if not appended[key].error_code:
-            broker.parked_fetches.wake(batch.partition.topic, batch.partition.index)
+    budget = Budget.for_request(sum(batch.header.size for batch in batches.values()))
+    for count, (key, batch) in enumerate(batches.items(), 1):
+        if not count % ITEMS_A_STEP and request.transactional_id is None:  # whom the coordinator admitted is not interrupted
+            call = call._replace(now=(yield))
+        appended[key] = _append(broker, call, request.acks, batch, budget)
+    _tell_readers(broker, [batch.partition for key, batch in batches.items() if not appended[key].error_code], call.now)
+    if request.acks == -1 and broker.replication is not None and _waits(broker, call, request.timeout_ms, batches, appended, answers):
+        return None
     return _respond(broker, call, request.acks, appended | answers)
 
 
-def _name(topic_id: bytes, name: str, version: int) -> str | bytes:
-    return topic_id if version >= TOPIC_IDS_SINCE else name
+def _tell_readers(broker: Broker, written: list[Partition], now: int) -> None:
+    """Followers copy what was appended, and fetches that wait are woken."""
+    if broker.replication is not None:
+        for partition in written:
+            broker.replication.mark(partition.topic, partition.index)
+        broker.replication.run(now)
+    for partition in written:
+        broker.parked_fetches.wake(partition.topic, partition.index, now)
+
+
+def _waits(
+    broker: Broker, call: Call, timeout_ms: int, batches: dict[Key, Batch], appended: dict[Key, PartitionProduceResponse],
+    answers: dict[Key, PartitionProduceResponse],
+) -> bool:
+    """Whether the request has to wait for replicas; then it is parked."""
+    waiting = DelayedProduce(
+        broker, call, timeout_ms, [
+            Appended(batch.topic.name, batch.partition.index, appended[key].base_offset + batch.header.record_count, appended[key])
+            for key, batch in batches.items() if not appended[key].error_code],
+        lambda: _answered(broker, call, appended | answers))
+    if waiting.ready():
+        return False
+    broker.parked_fetches.park(waiting)
+    return True
+
+
+def _parts(request: ProduceRequest, version: int) -> Iterator[tuple[str | bytes, PartitionProduceData]]:
+    """The request's partitions, each with its topic's name or id."""
+    for topic in request.topic_data:
+        name = topic.topic_id if version >= TOPIC_IDS_SINCE else topic.name
+        for data in topic.partition_data:
+            yield name, data
 
 
 def _refuse_unnamed_transactions(request: ProduceRequest) -> None:
@@ -116,19 +162,19 @@ def _admit(
     if len(producers) > 1:
         raise BatchRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "transactional batches of several producers")
     producer = producers.pop()
-    able = ability(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
+    support = transaction_support(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
     for key in transactional:
         partition = batches[key].partition
         known = partition.log.producers
         if known.in_transaction(*producer):
             continue
         try:
-            known.asks_to_begin(batches[key].header, adds=able == ADDS_PARTITIONS, now_ms=broker.epoch_ms + call.now)
+            known.asks_to_begin(batches[key].header, adds=support == ADDS_PARTITIONS, now_ms=broker.epoch_ms + call.now)
         except BatchRefused as refusal:
             del batches[key]
             answers[key] = _error(partition.index, refusal.error)
             continue
-        error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), able, call)
+        error = broker.transactions.admit(transactional_id, producer, (partition.topic, partition.index), support, call)
         if error:
             del batches[key]
             answers[key] = _error(partition.index, error)
@@ -136,7 +182,7 @@ def _admit(
 
 
 def _refuse_stubs(batches: Iterable[Batch]) -> None:
-    """Kafka looks for the producer of every batch first, and trips over one that ends before it (-1)."""
+    """Kafka looks for the producer of every batch first, and fails on one that ends before it (-1)."""
     for batch in batches:
         if batch.header.size < PRODUCER_ID_END:
             raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"a batch of {batch.header.size} bytes, less than its header")
@@ -157,12 +203,12 @@ def _find(
         return Batch(topic.partitions[data.index], topic, records, sole_batch(records, version))
     except BatchRefused as refusal:
         if refusal.error == ErrorCode.UNKNOWN_SERVER_ERROR:
-            raise  # Kafka trips over the whole request
+            raise  # Kafka fails the whole request
         answers[name, data.index] = _error(data.index, refusal.error)
         return None
 
 
-def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionProduceResponse:
+def _append(broker: Broker, call: Call, acks: int, batch: Batch, budget: Budget) -> PartitionProduceResponse:
     partition, topic = batch.partition, batch.topic
     index = partition.index
     if acks not in (-1, 0, 1):
@@ -180,19 +226,24 @@ def _append(broker: Broker, call: Call, acks: int, batch: Batch) -> PartitionPro
             raise BatchRefused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} replicas in sync")
         placed = log.append(
             batch.data, batch.header, log_config(broker, topic), leader_epoch=partition.leader_epoch, now_ms=broker.epoch_ms + call.now,
-            where=f"{topic.name}-{index}")
+            where=f"{topic.name}-{index}", budget=budget)
     except BatchRefused as refusal:
         answer = _refused(index, refusal)
         if refusal.error not in _NO_LOG_START:
             answer.log_start_offset = log.log_start_offset
         return answer
+    if not placed.duplicate:
+        data_log.appended(broker.log, broker.node_id, call, acks, topic.name, index, batch.header, placed.base_offset)
     return PartitionProduceResponse(
         index=index, base_offset=placed.base_offset, log_append_time_ms=placed.timestamp, log_start_offset=log.log_start_offset)
 
 
 def log_config(broker: Broker, topic: Topic) -> LogConfig:
     """A topic's configuration as its logs need it."""
-    return LogConfig(
+    known: LogConfig | None = topic.derived.get(LogConfig)
+    if known is not None:
+        return known
+    config = topic.derived[LogConfig] = LogConfig(
         max_message_bytes=topic.effective_int("max.message.bytes"),
         append_time=topic.effective("message.timestamp.type") == "LogAppendTime",
         timestamp_before_max_ms=topic.effective_int("message.timestamp.before.max.ms"),
@@ -200,6 +251,7 @@ def log_config(broker: Broker, topic: Topic) -> LogConfig:
         compacted="compact" in str(topic.effective("cleanup.policy")),
         segment_bytes=topic.effective_int("segment.bytes"),
         producer_id_expiration_ms=broker.configs.get_int("producer.id.expiration.ms"))
+    return config
 
 
 def _error(index: int, code: int) -> PartitionProduceResponse:
@@ -216,6 +268,10 @@ def _refused(index: int, refusal: BatchRefused) -> PartitionProduceResponse:
 def _respond(broker: Broker, call: Call, acks: int, answers: dict[Key, PartitionProduceResponse]) -> ProduceResponse | Special:
     if acks == 0:
         return CLOSE if any(answer.error_code for answer in answers.values()) else NO_RESPONSE
+    return _answered(broker, call, answers)
+
+
+def _answered(broker: Broker, call: Call, answers: dict[Key, PartitionProduceResponse]) -> ProduceResponse:
     response = ProduceResponse()
     topics: dict[str | bytes, TopicProduceResponse] = {}
     leaders: set[int] = set()

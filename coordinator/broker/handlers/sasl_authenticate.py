@@ -8,7 +8,8 @@ from ...errors import ErrorCode
 from ...wire.messages.sasl_authenticate import SaslAuthenticateResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 _WHY = "SaslAuthenticate request received after successful authentication"
 

@@ -8,7 +8,8 @@ from ...errors import ErrorCode
 from ...wire.messages.sasl_handshake import SaslHandshakeResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(_: Broker, __: Call) -> SaslHandshakeResponse:

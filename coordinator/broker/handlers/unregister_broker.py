@@ -1,4 +1,7 @@
-"""UnregisterBroker (key 64), v0: only the broker that serves is registered; anybody else is not (102)."""
+"""UnregisterBroker (key 64), v0: the controller forgets a broker's registration, be it alive or not; who has none is told 102.
+
+Of a cluster of one the broker that serves stays: without it the cluster is of no use to anybody.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ from ...errors import ErrorCode
 from ...wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
 
 def handle(broker: Broker, call: Call) -> UnregisterBrokerResponse:
-    """Answered at once. The broker that serves stays: without it Kafka's cluster is of no use to anybody."""
+    """Answered at once."""
     request = call.message
     assert isinstance(request, UnregisterBrokerRequest)
-    if request.broker_id not in broker.cluster.brokers:
+    if not broker.reaches_controller:
+        return UnregisterBrokerResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
+    if request.broker_id not in broker.controller.cluster.brokers:
         why = f"Broker ID {request.broker_id} is not currently registered"
         return UnregisterBrokerResponse(error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=why)
+    if broker.replication is not None:
+        broker.controller.unregister(request.broker_id, call.now, call.cause)
     return UnregisterBrokerResponse()

@@ -1,20 +1,23 @@
 """UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 knows its kinds and can only check, v2 tells no results.
 
-Checked are Kafka's rules in Kafka's order. Levels themselves are what is served and do not change: a level that Kafka would set is
-refused too (95).
+Checked are Kafka's rules in Kafka's order. group.version may be set, which switches consumer groups on and off. The other levels are what
+is served and do not change: a level that Kafka would set is refused too (95).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.events import FeatureChanged
 from ...errors import ErrorCode
 from ...wire.messages.update_features import FeatureUpdateKey, UpdatableFeatureResult, UpdateFeaturesRequest, UpdateFeaturesResponse
-from .api_versions import finalized_level, supported_levels
+from .api_versions import supported_levels
 
 if TYPE_CHECKING:
-    from ..core import Broker, Call
+    from ..call import Call
+    from ..core import Broker
 
+_SETTABLE = frozenset({"group.version"})
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _METADATA_VERSION = "metadata.version"
 _FAILED = "The update failed for all features since the following feature had an error: "
@@ -24,18 +27,31 @@ def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
     """Answered at once: all are refused with the first."""
     request = call.message
     assert isinstance(request, UpdateFeaturesRequest)
+    if not broker.reaches_controller:
+        return UpdateFeaturesResponse(error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=ErrorCode.REQUEST_TIMED_OUT.message)
     for update in request.feature_updates:
         kind = update.upgrade_type if call.version > 0 else _SAFE_DOWNGRADE if update.allow_downgrade else _UPGRADE
         why = _why_not(broker, update, kind)
         if why is not None:
             return UpdateFeaturesResponse(error_code=ErrorCode.INVALID_UPDATE_VERSION, error_message=_FAILED + why)
+    if not (call.version > 0 and request.validate_only):
+        for update in request.feature_updates:
+            _set(broker, update, call)
     done = [UpdatableFeatureResult(feature=update.feature, error_message="NONE") for update in request.feature_updates]
     return UpdateFeaturesResponse(error_message=None, results=done)
 
 
+def _set(broker: Broker, update: FeatureUpdateKey, call: Call) -> None:
+    """Finalise a level that was checked: the controller does, and every broker learns of it."""
+    name, level = update.feature, update.max_version_level
+    if level == broker.controller.cluster.features.get(name, 0):
+        return
+    broker.controller.apply(FeatureChanged(name, level), call.now, call.cause)
+
+
 def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
     name, level = update.feature, update.max_version_level
-    current, supported = finalized_level(name), supported_levels(name)
+    current, supported = broker.controller.cluster.features.get(name, 0), supported_levels(name)
     invalid = f"Invalid update version {level} for feature {name}. "
     if kind not in (_UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE):
         return f"{invalid}The controller does not support the given upgrade type."
@@ -54,7 +70,9 @@ def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
         return f"{invalid}Can't downgrade to a newer version."
     if level < current and name == _METADATA_VERSION:
         return f"Unsupported metadata.version downgrade from {current} to {level}. {_NO_DOWNGRADE[kind]}"
-    return None if level == current else f"{invalid}The emulator serves level {current} and cannot change it."
+    if level == current or name in _SETTABLE:
+        return None
+    return f"{invalid}The emulator serves level {current} and cannot change it."
 
 
 _NO_DOWNGRADE = {

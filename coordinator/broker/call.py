@@ -1,0 +1,85 @@
+"""A decoded request and what may come of it: the values that connections, interceptors and handlers exchange.
+
+`Call` is what a handler is given; a `Result` is what it returns. Owns these values only. Does not depend on the broker, on
+connections or on any handler: interceptors and every handler import it, and it imports none of them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
+
+from ..slices import each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..slices import Slices
+    from ..wire.schema import Message, Request
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Special(Enum):
+    """What a handler may return instead of a response."""
+
+    NO_RESPONSE = "no response"
+    CLOSE = "close"
+
+
+NO_RESPONSE: Final = Special.NO_RESPONSE
+"""The request is done and its client waits for no answer (Produce with acks=0)."""
+CLOSE: Final = Special.CLOSE
+"""The connection is closed without an answer (Produce with acks=0 and an error)."""
+
+
+class NoRequest(Exception):
+    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is closed. `str()` says why."""
+
+
+class Encoded(NamedTuple):
+    """A response body that is encoded already, in the version of its request, without header."""
+
+    body: bytes
+
+
+class Unread(NamedTuple):
+    """A response that is made when it can be sent: what it holds is not read, and takes no memory, before."""
+
+    make: Callable[[], Message]
+
+
+Result: TypeAlias = "Message | Encoded | Special | None"
+"""What a handler returns in the end. None: the request is parked, and `Broker.answer` answers its token later."""
+
+
+class Sliced(NamedTuple):
+    """Instead of a result, for a request that is large: work that comes to the result, and stops from time to time on the way."""
+
+    work: Slices[Result]
+
+
+def row_by_row(items: Iterable[A], row: Callable[[A], B], response: Callable[[list[B]], Message]) -> Sliced:
+    """The response made of a row for each item of a request."""
+
+    def work() -> Slices[Result]:
+        return response((yield from each(items, row)))
+
+    return Sliced(work())
+
+
+class Call(NamedTuple):
+    """A decoded request, as interceptors and handlers get it. `now`: milliseconds since the driver's zero."""
+
+    message: Request
+    version: int
+    client_id: str  # "" when the header said null (ENT-8)
+    client_host: str  # Java's form: "/127.0.0.1"
+    token: int  # for Broker.answer, later
+    now: int
+    listener: str  # name of the listener it came through: whose advertised endpoints to show
+    cause: int | None  # the log's seq of this request, for whatever it makes happen
+    broker: int = -1  # the id of the broker that was asked
+    peer: str = ""  # whom its connection is with, as the log names it

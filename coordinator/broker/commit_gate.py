@@ -1,0 +1,155 @@
+"""Answers of the coordinators of groups and of transactions that wait until what they tell is replicated (META-1).
+
+Owns which writes the request in hand made, and the answers that are held. Rules: an answer leaves once the high watermark of each
+partition that its request wrote to has passed the write; when the broker loses the partition it says NOT_COORDINATOR instead (ERR-6),
+after offsets.commit.timeout.ms (transactions: request.timeout.ms) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout. With one
+broker there is no gate. Does not depend on how writes are replicated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ..errors import ErrorCode
+from ..groups.refusals import REFUSABLE, refusal
+from ..groups.requests import RequestContext
+from ..wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
+from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnResponse
+from ..wire.messages.end_txn import EndTxnResponse
+from ..wire.messages.init_producer_id import InitProducerIdResponse
+from ..wire.messages.join_group import JoinGroupResponse
+from ..wire.messages.sync_group import SyncGroupResponse
+from .call import Encoded
+
+if TYPE_CHECKING:
+    from ..slices import Slices
+    from ..wire.schema import Message
+    from .call import Call
+
+T = TypeVar("T")
+Needs = Mapping[tuple[str, int], int]
+"""Partition of __consumer_offsets or __transaction_state -> the offset behind what was written there."""
+
+
+class _Held(NamedTuple):
+    token: int
+    response: Message | Encoded
+    call: Call | None
+    needs: Needs
+    deadline_ms: int
+
+    def told(self, error: ErrorCode) -> Message | Encoded:
+        """The answer; with an error the refusal of its request, as far as its kind has a place for one."""
+        if error and self.call is not None and type(self.call.message) in REFUSABLE:
+            return refusal(self.call.message, RequestContext(self.call.version), error)
+        if error and isinstance(self.response, JoinGroupResponse | SyncGroupResponse):
+            self.response.error_code = error
+        elif error and self.call is not None and not isinstance(self.response, Encoded):
+            return _refused(self.response, error)
+        return self.response
+
+
+def _refused(response: Message, error: ErrorCode) -> Message:
+    """What a transaction coordinator says in place of an answer whose write failed; other answers stay."""
+    match response:
+        case InitProducerIdResponse():
+            return InitProducerIdResponse(error_code=error, producer_epoch=-1)
+        case EndTxnResponse():
+            return EndTxnResponse(error_code=error, producer_id=-1, producer_epoch=-1)
+        case AddOffsetsToTxnResponse():
+            return AddOffsetsToTxnResponse(error_code=error)
+        case AddPartitionsToTxnResponse():
+            results = [topic for one in response.results_by_transaction for topic in one.topic_results]
+            for topic in (*results, *response.results_by_topic_v3_and_below):
+                for row in topic.results_by_partition:
+                    row.partition_error_code = row.partition_error_code or error
+    return response
+
+
+class CommitGate:
+    """The held answers of one broker. `reached`: a partition's high watermark; `replicate`: let followers copy what they can now.
+
+    `answer` answers a parked request.
+    """
+
+    def __init__(
+        self, *, answer: Callable[[int, Message | Encoded, int], None], timeout_ms: Callable[[str], int],
+        reached: Callable[[str, int], int], replicate: Callable[[int], None],
+    ) -> None:
+        self._answer = answer
+        self._timeout_ms = timeout_ms
+        self._reached = reached
+        self._replicate = replicate
+        self._written: dict[tuple[str, int], int] = {}
+        self._held: list[_Held] = []
+
+    def begin(self) -> None:
+        """Another request is handled: earlier writes are not its own."""
+        self._written.clear()
+
+    def across(self, work: Slices[T]) -> Slices[T]:
+        """Work in slices, between which other requests are handled: what it writes stays its own."""
+        self.begin()
+        try:
+            next(work)
+            while True:
+                written = self._written
+                self._written = {}
+                now = yield
+                self._written = written
+                work.send(now)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+    def note(self, topic: str, partition: int, end_offset: int) -> None:
+        """Something was written to a partition."""
+        self._written[topic, partition] = end_offset
+
+    def needs(self, now: int) -> Needs:
+        """What the request in hand wrote that not every replica in sync has yet."""
+        if not self._written:
+            return {}
+        self._replicate(now)
+        return {partition: end for partition, end in self._written.items() if self._reached(*partition) < end}
+
+    def take(self, now: int) -> Needs:
+        """`needs`, asked for the last time."""
+        needs = self.needs(now)
+        self._written.clear()
+        return needs
+
+    def hold(self, token: int, response: Message | Encoded, call: Call | None, needs: Needs, now: int) -> None:
+        """Keep an answer. `call`: its request, if it is the one in hand; None: it was parked before."""
+        timeout_ms = min(self._timeout_ms(topic) for topic, _ in needs)
+        self._held.append(_Held(token, response, call, needs, now + timeout_ms))
+
+    def advanced(self, now: int) -> None:
+        """A high watermark rose: send what no longer waits, in order."""
+        if self._held:
+            self._release(lambda held: all(self._reached(*partition) >= end for partition, end in held.needs.items()), ErrorCode.NONE, now)
+
+    def lost(self, topic: str, partition: int | None, now: int) -> None:
+        """The broker serves a partition no longer (None: any of the topic)."""
+        def is_lost(held: _Held) -> bool:
+            return any(name == topic and partition in (None, index) for name, index in held.needs)
+
+        if self._held:
+            self._release(is_lost, ErrorCode.NOT_COORDINATOR, now)
+
+    def next_deadline(self) -> int | None:
+        """The instant at which `tick` has something to do."""
+        return min((held.deadline_ms for held in self._held), default=None)
+
+    def tick(self, now: int) -> None:
+        """Refuse what waited too long."""
+        if self._held:
+            self._release(lambda held: held.deadline_ms <= now, ErrorCode.COORDINATOR_NOT_AVAILABLE, now)
+
+    def _release(self, which: Callable[[_Held], bool], error: ErrorCode, now: int) -> None:
+        released = [held for held in self._held if which(held)]
+        if released:
+            self._held = [held for held in self._held if not any(held is gone for gone in released)]
+            for held in released:
+                self._answer(held.token, held.told(error), now)

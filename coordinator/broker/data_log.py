@@ -1,0 +1,77 @@
+"""The data stream of the event log: which records were appended to which partition and served to whom, and who was connected.
+
+Written only while `EventLog.data` is on: records come by the thousand. Owns the lines' fields. Batches that were appended before
+(a producer sent them again) make no line. Does not depend on what records hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..cluster.partition_log import Marker
+    from ..cluster.records import BatchHeader
+    from ..event_log import EventLog
+    from .call import Call
+
+_HEADER_END = 27
+
+
+def on(log: EventLog | None) -> EventLog | None:
+    """The log, if it takes lines of this stream now."""
+    return log if log is not None and log.data and log.writable else None
+
+
+def appended(
+    log: EventLog | None, node: int, call: Call, acks: int, topic: str, partition: int, header: BatchHeader, base_offset: int,
+) -> None:  # fmt: skip
+    """A producer's batch is in a log."""
+    if log is not None and on(log):
+        log.append(
+            "data", "RecordsAppended", at_ms=call.now, broker=node, topic=topic, partition=partition, offset=base_offset,
+            last_offset=base_offset + header.record_count - 1, producer_id=header.producer_id, producer_epoch=header.producer_epoch,
+            sequence=header.base_sequence, transactional=bool(header.attributes & 0x10), acks=acks, client=call.client_id, peer=call.peer)
+
+
+def served(
+    log: EventLog | None, node: int, call: Call, topic: str, partition: int, offset: int, records: bytes, *, committed: bool,
+) -> None:  # fmt: skip
+    """Records leave for a client that asked for them from `offset` on; the last batch may be cut short."""
+    if log is not None and on(log):
+        last = _last_offset(records)
+        if last is not None:
+            log.append(
+                "data", "RecordsServed", at_ms=call.now, broker=node, topic=topic, partition=partition, offset=offset,
+                last_offset=last, isolation="read_committed" if committed else "read_uncommitted", client=call.client_id, peer=call.peer)
+
+
+def marked(log: EventLog | None, node: int, topic: str, partition: int, marker: Marker, offset: int, now: int, cause: int | None) -> None:
+    """The end of a transaction is in a log."""
+    if log is not None and on(log):
+        log.append(
+            "data", "MarkerWritten", at_ms=now, cause=cause, broker=node, topic=topic, partition=partition, offset=offset,
+            producer_id=marker.producer_id, producer_epoch=marker.producer_epoch, committed=marker.committed)
+
+
+def opened(log: EventLog | None, node: int, peer: str, listener: str, now: int) -> None:
+    """A client has connected."""
+    if log is not None and on(log):
+        log.append("data", "ConnectionOpened", at_ms=now, broker=node, peer=peer, listener=listener)
+
+
+def closed(log: EventLog | None, node: int, peer: str, client_id: str, now: int) -> None:
+    """A connection has ended, whoever ended it. `client_id`: of its latest request."""
+    if log is not None and on(log):
+        log.append("data", "ConnectionClosed", at_ms=now, broker=node, peer=peer, client=client_id)
+
+
+def _last_offset(records: bytes) -> int | None:
+    """The offset of the last record in whole batches; None: there is no whole batch."""
+    pos, last = 0, None
+    while pos + _HEADER_END <= len(records):
+        end = pos + 12 + int.from_bytes(records[pos + 8 : pos + 12], "big")
+        if end > len(records):
+            break
+        last = int.from_bytes(records[pos : pos + 8], "big") + int.from_bytes(records[pos + 23 : pos + 27], "big")
+        pos = end
+    return last

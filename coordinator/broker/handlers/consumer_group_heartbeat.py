@@ -1,0 +1,26 @@
+"""ConsumerGroupHeartbeat (key 68), v0-1: a member of a consumer group joins, stays or leaves (KIP-848, K8-*)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ..consumer_environment import is_enabled
+
+if TYPE_CHECKING:
+    from ..call import Call, Result
+    from ..core import Broker
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once. The id of a member of version 0 that has none is drawn here (K8-HB-1 step 3)."""
+    request = call.message
+    assert isinstance(request, ConsumerGroupHeartbeatRequest)
+    if not is_enabled(broker):
+        broker.unserved.refused(broker.log, call, "ConsumerGroupHeartbeat", "is refused, because group.version is 0")
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    renewed = broker.coordinator.renew_consumer(request, call.client_id, call.client_host, call.now)
+    if renewed is not None:
+        return renewed
+    return broker.coordinate(call, request, "" if request.member_id else broker.fresh_name())

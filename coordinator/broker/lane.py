@@ -1,0 +1,75 @@
+"""Large requests are handled in slices, one request at a time.
+
+Rules: a request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns `Sliced`) and its answer encoded in
+pieces of a fraction of a millisecond; when the turn of the driver's loop is over, the rest waits for the next turn. Of all connections
+only one has a large request in hand, since a request takes many times its bytes while it is handled; the others wait with their bytes, in
+the order in which they came. Does not depend on connections, sockets, clocks.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from ..wire.schema import Message
+    from .call import Encoded, Unread
+
+T = TypeVar("T")
+R = TypeVar("R")
+LARGE_REQUEST_BYTES: Final = 1 << 16
+"""A request of so many bytes can be a hundred thousand objects."""
+
+
+class Waiting(Protocol):
+    """A connection whose one request is parked (`coordinator.broker.connection` has the real one)."""
+
+    def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
+        """Send the parked request's answer."""
+
+    def resume(self, now: int) -> None:
+        """Handle what came in meanwhile."""
+
+    def release(self, now: int) -> None:
+        """Go on with the request or the answer that an interceptor held."""
+
+
+class Lane(Generic[T]):
+    """Who has a large request in hand, and who waits for that."""
+
+    def __init__(self) -> None:
+        self.owner: T | None = None
+        self.waiting: OrderedDict[T, None] = OrderedDict()
+
+    def take(self, who: T) -> bool:
+        """Begin; False: somebody else is at it, and `who` waits for their turn."""
+        if self.owner is None:
+            self.owner = who
+        elif self.owner is not who:
+            self.waiting.setdefault(who)
+            return False
+        return True
+
+    def leave(self, who: T) -> T | None:
+        """Done, or given up. Whose turn it is now, if that changed."""
+        self.waiting.pop(who, None)
+        if self.owner is not who:
+            return None
+        self.owner = self.waiting.popitem(last=False)[0] if self.waiting else None
+        return self.owner
+
+
+def uncollected(work: Callable[..., R], *arguments: object) -> R:
+    """Do a part of something large without garbage collection, which would go through all of it again and again.
+
+    What a request is made of goes when it is done, by reference counts; what a load makes stays.
+    """
+    if not gc.isenabled():
+        return work(*arguments)
+    gc.disable()
+    try:
+        return work(*arguments)
+    finally:
+        gc.enable()

@@ -1,0 +1,85 @@
+"""Topics and partitions that the cluster does not have, refused before the group coordinator is asked for the rest.
+
+OffsetCommit, TxnOffsetCommit and OffsetDelete share this. Rules: what is missing gets UNKNOWN_TOPIC_OR_PARTITION (3), or
+UNKNOWN_TOPIC_ID (100) for an id that nobody knows; in the answer a topic's refused partitions come first, then the
+coordinator's, as Kafka merges them. Does not depend on groups, nor on what is asked of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..cluster import Cluster
+from ..errors import ErrorCode
+
+
+class Topic(Protocol):
+    """A topic of a request or an answer, in whichever message; its partitions have a `partition_index`."""
+
+    name: str
+    partitions: list[Any]
+
+
+Asked = TypeVar("Asked", bound=Topic)
+Answered = TypeVar("Answered", bound=Topic)
+
+
+class MissingPartitions(Generic[Asked, Answered]):
+    """The part of an answer that the cluster alone decides.
+
+    `topic` and `partition` are the answer's classes. `by_id`: the request names topics by id, and so does the answer.
+    """
+
+    def __init__(self, cluster: Cluster, topic: type[Answered], partition: Callable[..., object], *, by_id: bool = False) -> None:
+        self._cluster = cluster
+        self._topic = topic
+        self._partition = partition
+        self._by_id = by_id
+        self._refused: dict[str | bytes, Answered] = {}
+
+    def refuse(self, topics: Iterable[Asked]) -> list[Asked]:
+        """Refuse what is missing. What is left of each topic: its `partitions` are replaced, and an id becomes a `name`."""
+        return [topic for topic in topics if self._keep(topic)]
+
+    def _keep(self, topic: Asked) -> bool:
+        cluster = self._cluster
+        if self._by_id:
+            known = cluster.topics_by_id.get(self._key(topic))  # type: ignore[arg-type]
+            if known is None:
+                self._add(topic, topic.partitions, ErrorCode.UNKNOWN_TOPIC_ID)
+                return False
+            topic.name = known.name
+        held: list[Any] = []
+        missing: list[Any] = []
+        for partition in topic.partitions:
+            (missing if cluster.partition(topic.name, partition.partition_index) is None else held).append(partition)
+        if missing or topic.name not in cluster.topics:
+            self._add(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        topic.partitions = held
+        return bool(held)
+
+    def _add(self, topic: Asked, partitions: Iterable[Any], error: ErrorCode) -> None:
+        """A topic without partitions is named all the same."""
+        entry = self._refused.get(self._key(topic))
+        if entry is None:
+            names = {"name": topic.name, "topic_id": self._key(topic)} if self._by_id else {"name": topic.name}
+            entry = self._refused[self._key(topic)] = self._topic(**names)
+        entry.partitions += [self._partition(partition_index=each.partition_index, error_code=error) for each in partitions]
+
+    def before(self, answered: list[Answered]) -> list[Answered]:
+        """The whole answer's topics. Kafka takes the coordinator's as they are when nothing was refused: doubled topics stay apart."""
+        return self.merged(answered) if self._refused else answered
+
+    def merged(self, answered: Iterable[Answered]) -> list[Answered]:
+        """The whole answer's topics, each once."""
+        topics = dict(self._refused)
+        for topic in answered:
+            known = topics.setdefault(self._key(topic), topic)
+            if known is not topic:
+                known.partitions += topic.partitions
+        return list(topics.values())
+
+    def _key(self, topic: Any) -> str | bytes:
+        key: str | bytes = topic.topic_id if self._by_id else topic.name
+        return key

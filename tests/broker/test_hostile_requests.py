@@ -1,0 +1,240 @@
+"""Requests that make a broker work, answer or keep more than they are worth. Each was seen to: bounds are counted, never timed."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import pytest
+
+from coordinator.broker import apis
+from coordinator.broker.fetch_sessions import MOST_PARTITIONS
+from coordinator.broker.handlers import metadata as metadata_handler
+from coordinator.broker.limits import Limits
+from coordinator.cluster.config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
+from coordinator.cluster.topic_names import TopicNames
+from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
+from coordinator.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from coordinator.wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.list_groups import ListGroupsRequest
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
+from coordinator.wire.primitives import ResponseTooLarge
+from coordinator.wire.schema import Request, Response
+from tests.broker.desk import Client, Desk, join
+
+MIB = 1 << 20
+
+
+def peak_of(client: Client, request: Request, version: int) -> int:
+    """The most memory that a request holds, in bytes."""
+    data = client.frame(request, version)
+    tracemalloc.start()
+    try:
+        client.feed(data)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def committed(desk: Desk, group: str, count: int, metadata: str) -> None:
+    partitions = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=metadata) for i in range(count)]
+    client = desk.client()
+    client.send(OffsetCommitRequest(group_id=group, topics=[OffsetCommitRequestTopic(name="t", partitions=partitions)]), 8)
+    client.answers()
+
+
+def test_an_answer_that_would_be_too_large_is_never_whole_in_memory() -> None:
+    """OffsetFetch of 400 bytes that names a group 30 times made 400 MB."""
+    desk = Desk(["t:100"], limits=Limits(response_bytes=4 * MIB))
+    committed(desk, "g", 100, "m" * 4_000)
+    client = desk.client()
+    groups = [OffsetFetchRequestGroup(group_id="g", topics=None)] * 500
+    assert peak_of(client, OffsetFetchRequest(groups=groups), 8) < 24 * MIB  # 200 MB, were it encoded
+    assert client.closed is not None
+    assert "max_response_bytes" in client.closed
+    assert client.fault is None
+    assert desk.client().closed is None
+
+
+def test_what_is_asked_twice_is_looked_up_once_and_shown_twice() -> None:
+    desk = Desk(["t:10"])
+    committed(desk, "g", 10, "")
+    client = desk.client()
+    groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in ("g", "h", "g")]
+    client.send(OffsetFetchRequest(groups=groups), 8)
+    (answer,) = client.answers()
+    assert isinstance(answer, OffsetFetchResponse)
+    assert [group.group_id for group in answer.groups] == ["g", "h", "g"]
+    assert answer.groups[0] == answer.groups[2]
+    assert answer.groups[0].topics
+    client.send(DescribeGroupsRequest(groups=["g", "h", "g"]), 4)
+    (described,) = client.answers()
+    assert isinstance(described, DescribeGroupsResponse)
+    assert [group.group_id for group in described.groups] == ["g", "h", "g"]
+
+
+@pytest.mark.parametrize("kind", [4, 2, 32])
+def test_describe_configs_looks_a_resource_up_once(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 KB that named one broker 2,000 times took 18 s and 2.6 GB."""
+    from coordinator.broker.handlers import describe_configs
+
+    looked_up = []
+    entries = describe_configs._entries
+    monkeypatch.setattr(describe_configs, "_entries", lambda *asked: looked_up.append(asked) or entries(*asked))
+    desk = Desk(["t"])
+    client = desk.client()
+    resource = DescribeConfigsResource(resource_type=kind, resource_name={4: "1", 2: "t", 32: "g"}[kind], configuration_keys=None)
+    client.send(DescribeConfigsRequest(resources=[resource] * 300), 4)
+    (answer,) = client.answers()
+    assert len(looked_up) == 1
+    assert len(answer.results) == 300  # type: ignore[attr-defined]
+
+
+def test_an_encoder_counts_while_it_goes_on() -> None:
+    answer = DescribeGroupsResponse(groups=[DescribedGroup(group_id="g" * 1_000) for _ in range(100_000)])
+    tracemalloc.start()
+    with pytest.raises(ResponseTooLarge):
+        answer.encode(4, MIB)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * MIB + PIECES_BETWEEN_LOOKS * 1_200
+    assert len(DescribeGroupsResponse(groups=[DescribedGroup(group_id="g")] * 5_000).encode(4, MIB)) < MIB
+
+
+@pytest.mark.parametrize("text", ["9" * 32_000 + ":", "1" * 16_000 + "." + "1" * 16_000 + "x", "1" * 32_000 + "e", "0" * 32_000 + "x"])
+def test_a_configuration_value_of_many_digits(text: str) -> None:
+    """Quadratic backtracking: 32,000 digits took 20 s."""
+    fraction = ConfigDef("ratio", ConfigType.DOUBLE, "0.5", "0..1")
+    with pytest.raises(ConfigException, match="Not a number of type DOUBLE"):
+        fraction.parse(text)
+    assert parse_whole(text) is None
+
+
+def test_whole_numbers_are_read_as_java_reads_them() -> None:
+    assert [parse_whole(text) for text in ("0" * 30_000 + "7", "+7", "-7", "2147483647", "-2147483648")] == [7, 7, -7, 2**31 - 1, -2**31]
+    assert [parse_whole(text) for text in ("2147483648", "-2147483649", "", "+", "1_0", " 1", "1.0", "9" * 30_000, "1\n")] == [None] * 9
+    assert parse_whole("9223372036854775807", 63) == 2**63 - 1
+    assert parse_whole("9223372036854775808", 63) is None
+
+
+def test_collisions_of_names_are_looked_up_not_searched() -> None:
+    """Each dotted name of a request was compared with every topic."""
+    class Counted(str):
+        __slots__ = ()
+        replaced = 0
+
+        def replace(self, *args: object) -> str:  # type: ignore[override]
+            Counted.replaced += 1
+            return str.replace(self, *args)  # type: ignore[arg-type]
+
+    names = TopicNames(Counted(f"a.{i}") for i in range(100))
+    assert [names.colliding(f"a_{i}") for i in range(50, 150)] == [f"a.{i}" for i in range(50, 100)] + [None] * 50
+    assert Counted.replaced == 100
+    assert TopicNames(["a.b_c", "a_b.c"]).colliding("a.b.c") == "a.b_c"
+    assert TopicNames(["a.b"]).colliding("a.b") is None
+    assert TopicNames(["ab"]).colliding("ab") is None
+
+
+def test_automatic_creation_makes_no_more_than_the_controller_allows() -> None:
+    """ReplicationControlManager refuses a request for more than 10,000 partitions, or records, as a whole."""
+    desk = Desk()
+    before = len(desk.broker.cluster.topics)
+    for count, made in ((5_001, 0), (10_001, 0), (3, 3)):
+        desk.client().send(MetadataRequest(topics=[MetadataRequestTopic(name=f"x.{i}") for i in range(count)]), 9)
+        assert len(desk.broker.cluster.topics) - before == made
+
+
+def test_metadata_keeps_neither_large_requests_nor_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(["t"])
+    client = desk.client()
+    client.send(MetadataRequest(topics=[MetadataRequestTopic(name="t")] * 10_000), 9)
+    assert not desk.broker.cluster.kept
+    client.send(MetadataRequest(topics=[MetadataRequestTopic(name="t")]), 9)
+    assert len(desk.broker.cluster.kept) == 1
+    monkeypatch.setattr(metadata_handler, "_MOST_BYTES", 10)
+    client.send(MetadataRequest(topics=None), 9)
+    assert len(desk.broker.cluster.kept) == 1
+
+
+def test_fetch_sessions_hold_so_many_partitions_all_together() -> None:
+    desk = Desk(["t"])
+
+    def fetch(count: int, session_id: int = 0, epoch: int = 0) -> tuple[int, int]:
+        partitions = [FetchPartition(partition=i, partition_max_bytes=1) for i in range(epoch, epoch + count)]
+        partitions[0].unknown_tags = {99: bytes(1_000)}
+        client = desk.client()
+        client.send(FetchRequest(
+            max_wait_ms=0, session_id=session_id, session_epoch=epoch, topics=[FetchTopic(topic="t", partitions=partitions)]), 12)
+        (answer,) = client.answers()
+        return answer.session_id, answer.error_code  # type: ignore[attr-defined]
+
+    small, _ = fetch(10)
+    assert small
+    sessions = desk.broker.fetch_sessions
+    assert all(one.wanted.unknown_tags is None for session in sessions._sessions.values() for one in session.partitions.values())
+    sessions._sessions[small].cached_size = MOST_PARTITIONS - 5
+    assert fetch(6)[0] == 0
+    assert fetch(5)[0] > 0
+    sessions._sessions[small].cached_size = 10
+    next(reversed(sessions._sessions.values())).cached_size = MOST_PARTITIONS
+    assert fetch(20, small, 1) == (0, 70)
+
+
+def test_a_group_whose_id_cannot_be_written_back_does_not_come_to_be() -> None:
+    """Bytes that are no UTF-8 are read as U+FFFD, three bytes each: 20,000 of them would need 60,000, and 32,767 can be written.
+
+    A 4.3.1 broker was asked: JoinGroup v3 and OffsetCommit are -1, JoinGroup v4 is 79 at first; the list of groups stays readable.
+    """
+    desk = Desk(["t"])
+    committed(desk, "fine", 1, "")
+    client = desk.client()
+
+    def ask(request: Request, version: int) -> Response:
+        client.feed(client.frame(request, version).replace(b"G" * 20_000, b"\xff" * 20_000))
+        assert client.closed is None
+        (answer,) = client.answers()
+        assert isinstance(answer, Response)
+        return answer
+
+    topics = [OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=1)])]
+    commit = ask(OffsetCommitRequest(group_id="G" * 20_000, topics=topics), 8)
+    assert [p.error_code for topic in commit.topics for p in topic.partitions] == [-1]  # type: ignore[attr-defined]
+    assert [ask(join("G" * 20_000), version).error_code for version in (3, 4, 9)] == [-1, 79, 79]  # type: ignore[attr-defined]
+    assert ask(join("G" * 20_000, "m"), 9).error_code == -1  # type: ignore[attr-defined]
+    for version in (0, 5):
+        listed = ask(ListGroupsRequest(), version)
+        assert [group.group_id for group in listed.groups] == ["fine"]  # type: ignore[attr-defined]
+    assert ask(OffsetCommitRequest(group_id="G" * 10_900, topics=topics), 8)
+
+
+def test_an_answer_shows_an_id_that_cannot_be_written_back() -> None:
+    """Kafka never answers these (seen on 4.3.1: DescribeGroups, OffsetFetch, FindCoordinator, DeleteGroups)."""
+    desk = Desk(["t"])
+    client = desk.client()
+    for request, version in (
+        (DescribeGroupsRequest(groups=["G" * 20_000]), 0), (OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="G" * 20_000)]), 8),
+    ):
+        client.feed(client.frame(request, version).replace(b"G" * 20_000, b"\xff" * 20_000))
+        (answer,) = client.answers()
+        assert answer.groups[0].group_id == "?" * 20_000  # type: ignore[attr-defined]
+    assert client.closed is None
+
+
+def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk()
+    seen: list[bool] = []
+    client = desk.client()
+    for key, name in ((12, "heartbeat"), (3, "metadata")):
+        api = apis.api(key)
+        assert api is not None, name
+        handle = api.handle
+        look = lambda broker, call, handle=handle: seen.append(gc.isenabled()) or handle(broker, call)  # noqa: E731
+        monkeypatch.setattr(api, "handle", look)
+    client.send(HeartbeatRequest(group_id="g"), 4)
+    client.send(MetadataRequest(topics=[MetadataRequestTopic(name="x" * 200)] * 1_000), 9)
+    assert seen == [True, False]
+    assert gc.isenabled()

@@ -1,0 +1,295 @@
+"""Large requests are handled in slices: each does a bounded amount of work, whatever came, and others come between them."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import pytest
+
+from benchmarks.hostile import filled, paths
+from coordinator.broker import apis
+from coordinator.broker.limits import Limits
+from coordinator.interceptors import Answer
+from coordinator.wire.fields import StructType
+from coordinator.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from coordinator.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
+from coordinator.wire.schema import Request
+from tests.broker.desk import Client, Desk, new_member
+
+BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+REQUEST_BYTES = 75_000
+MOST_CALLS = 50_000
+"""Of Python functions in one slice, for a request of so many bytes: a tenth of a second for each MiB. Many APIs make far fewer."""
+
+
+class Turns:
+    """A driver whose every turn is over at once: each slice is the smallest there is. Counts the Python functions that each calls."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.calls: list[int] = []
+        desk.broker.turn_is_over = lambda: True
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        count = 0
+
+        def note(frame: FrameType, event: str, arg: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(note)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            self.calls.append(count)
+
+    def feed(self, client: Client, data: bytes) -> None:
+        with self.counted():
+            client.connection.receive(data, self.desk.now)
+            self.desk.broker.run_resumable(self.desk.now)
+
+    def next(self) -> bool:
+        """One turn; False if nobody wanted one."""
+        if not self.desk.broker.wants_turn:
+            return False
+        with self.counted():
+            self.desk.broker.next_turn(self.desk.now)
+        return True
+
+    def run(self) -> None:
+        while self.next():
+            pass
+
+
+def describe(count: int) -> DescribeGroupsRequest:
+    return DescribeGroupsRequest(groups=[f"group-{i}" for i in range(count)])
+
+
+def large_requests() -> Iterator[tuple[int, int, str]]:
+    """Every array of elements that are not plain numbers, of every API, in its highest version."""
+    for key in sorted(apis.SERVED):
+        api = apis.api(key)
+        assert api is not None
+        for path in paths(api.request, api.highest):
+            if isinstance(path[-1].elem, StructType) or path[-1].elem.kind == "string":  # type: ignore[union-attr]
+                yield key, api.highest, ".".join(field.name for field in path)
+
+
+@pytest.mark.parametrize(("key", "version", "path"), [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()])
+def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -> None:
+    """A long array, decoded, handled and answered: never more than a bounded part of the work at a time."""
+    desk = Desk(["t:4"])
+    api = apis.api(key)
+    assert api is not None
+    (long,) = [fields for fields in paths(api.request, version) if ".".join(field.name for field in fields) == path]
+    numbers = iter(range(1 << 30))
+
+    def request(count: int) -> Request:
+        message = filled(api.request, version, long, count, lambda: f"n-{next(numbers)}", lambda: next(numbers).to_bytes(16, "big"))
+        assert isinstance(message, Request)
+        return message
+
+    element_bytes = (len(request(101).encode(version)) - len(request(1).encode(version))) / 100
+    count = int(REQUEST_BYTES / element_bytes)
+    turns, client = Turns(desk), desk.client()
+    turns.feed(client, client.frame(request(count), version))
+    turns.run()
+    assert client.writes or client.closed is not None or desk.broker.parked
+    assert client.fault is None
+    assert len(turns.calls) >= count // 256
+    assert max(turns.calls) < MOST_CALLS
+
+
+class TestOthers:
+    def test_others_are_answered_between_two_slices(self) -> None:
+        desk = Desk()
+        turns, client, other = Turns(desk), desk.client(), desk.client()
+        turns.feed(client, client.frame(describe(7_000), 5))
+        answered = 0
+        while turns.next():
+            if client.writes:
+                break
+            turns.feed(other, other.frame(BEAT, 4))
+            answered += len(other.answers())
+        assert answered > 20
+        (described,) = client.answers()
+        assert isinstance(described, DescribeGroupsResponse)
+        assert len(described.groups) == 7_000
+
+    def test_the_answers_of_a_connection_keep_their_order(self) -> None:
+        desk = Desk()
+        turns, client = Turns(desk), desk.client()
+        frames = [client.frame(request, 5 if isinstance(request, DescribeGroupsRequest) else 4) for request in (
+            BEAT, describe(7_000), BEAT, describe(6_000), BEAT)]
+        data = b"".join(frames)
+        for start in range(0, len(data), 30_000):
+            turns.feed(client, data[start : start + 30_000])
+            turns.next()
+        turns.run()
+        kinds = [type(answer).__name__ for answer in client.answers()]
+        assert kinds == [
+            "HeartbeatResponse", "DescribeGroupsResponse", "HeartbeatResponse", "DescribeGroupsResponse", "HeartbeatResponse"]
+
+    def test_the_answer_is_the_one_that_a_small_request_gets(self) -> None:
+        """Names that are there and names that are not: what is told of each does not depend on how many were asked."""
+        desk = Desk(["t:4"])
+        turns = Turns(desk)
+        names = ["t", *(f"n.{i}" for i in range(9_000)), "bad name"]
+        client = desk.client()
+        topics = [MetadataRequestTopic(name=name) for name in names]
+        turns.feed(client, client.frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12))
+        turns.run()
+        (large,) = client.answers()
+        assert isinstance(large, MetadataResponse)
+        told = {topic.name: topic for topic in large.topics}
+        for name in ("t", "n.7", "bad name"):
+            small = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False), 12)
+            assert isinstance(small, MetadataResponse)
+            assert told[name] == small.topics[0]
+
+    def test_one_large_request_is_in_hand_at_a_time(self) -> None:
+        """Each takes many times its bytes: the others wait with theirs, in the order in which they came."""
+        desk = Desk()
+        turns = Turns(desk)
+        clients = [desk.client() for _ in range(5)]
+        for client in clients:
+            turns.feed(client, client.frame(describe(7_000), 5))
+        assert desk.broker.input.held > 4 * 64_000
+        finished: list[Client] = []
+        while turns.next():
+            assert sum(client.connection._work is not None for client in clients) <= 1
+            finished += [client for client in clients if client.writes and client not in finished]
+        assert finished == clients
+        assert desk.broker.input.held == 0
+        assert desk.broker.lane.owner is None
+
+    def test_whoever_is_at_it_and_goes_makes_room(self) -> None:
+        desk = Desk()
+        turns = Turns(desk)
+        first, second, third = (desk.client() for _ in range(3))
+        for client in (first, second, third):
+            turns.feed(client, client.frame(describe(7_000), 5))
+        turns.next()
+        second.connection.lost()  # who waits
+        first.connection.lost()  # who is at it
+        turns.run()
+        assert not first.writes
+        assert not second.writes
+        assert len(third.answers()) == 1
+        assert desk.broker.lane.owner is None
+
+    def test_whose_turn_it_is_and_who_does_not_read_makes_room(self) -> None:
+        desk = Desk()
+        turns = Turns(desk)
+        first, second, third = (desk.client() for _ in range(3))
+        for client in (first, second, third):
+            turns.feed(client, client.frame(describe(7_000), 5))
+        second.connection.pause()
+        turns.run()
+        assert len(first.answers()) == 1
+        assert not second.writes
+        assert len(third.answers()) == 1
+        second.connection.unpause(0)
+        turns.run()
+        assert len(second.answers()) == 1
+
+
+class TestWhatItDoes:
+    def test_time_goes_on_between_slices(self) -> None:
+        """What a slice changes is changed at the time of that slice: deadlines and events never go back in time."""
+        desk = Desk(["t:64"])
+        member = desk.client()
+        new_member(member)
+        for group in range(300):
+            topics = [OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=1)])]
+            member.send(OffsetCommitRequest(group_id=f"group-{group}", topics=topics), 8)
+        member.answers()
+        turns, client = Turns(desk), desk.client()
+        turns.feed(client, client.frame(DeleteGroupsRequest(groups_names=[f"group-{i}" for i in range(6_000)]), 2))
+        while turns.next():
+            desk.now += 10
+        (deleted,) = client.answers()
+        assert isinstance(deleted, DeleteGroupsResponse)
+        assert sum(not row.error_code for row in deleted.results) == 300
+        assert not any(name.startswith("group-") for name in desk.broker.coordinator.groups)
+
+    def test_markers_are_written_at_the_time_of_their_slice(self) -> None:
+        desk = Desk(["t:1"])
+        markers = [WritableTxnMarker(
+            producer_id=i, producer_epoch=0, transaction_result=True,
+            topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[0])]) for i in range(4_000)]
+        turns, client = Turns(desk), desk.client()
+        turns.feed(client, client.frame(WriteTxnMarkersRequest(markers=markers), 1))
+        while turns.next():
+            desk.now += 10
+        assert len(client.answers()) == 1
+        partition = desk.broker.cluster.partition("t", 0)
+        assert partition is not None
+        assert partition.log.high_watermark == 4_000
+
+    def test_bad_bytes_in_the_middle_close_the_connection(self) -> None:
+        desk = Desk()
+        turns, client = Turns(desk), desk.client()
+        whole = client.frame(describe(7_000), 5)
+        cut = whole[:-1_000]
+        turns.feed(client, struct.pack(">i", len(cut) - 4) + cut[4:])
+        turns.run()
+        assert client.closed is not None
+        assert "DescribeGroups v5" in client.closed
+        assert client.fault is None
+        assert desk.broker.lane.owner is None
+
+    def test_an_answer_that_becomes_too_large_closes_the_connection(self) -> None:
+        desk = Desk(limits=Limits(response_bytes=50_000))
+        turns, client = Turns(desk), desk.client()
+        turns.feed(client, client.frame(describe(7_000), 5))
+        turns.run()
+        assert client.closed is not None
+        assert "max_response_bytes" in client.closed
+
+    def test_a_handler_that_fails_in_the_middle_is_our_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        desk = Desk()
+        turns, client = Turns(desk), desk.client()
+        coordinator = desk.broker.coordinator
+        refuse, count = coordinator.refuse, 0
+
+        def fails(group_id: str | None, empty_allowed: bool = False) -> object:
+            nonlocal count
+            count += 1
+            if count == 5_000:
+                raise RuntimeError("planted")
+            return refuse(group_id, empty_allowed)
+
+        monkeypatch.setattr(coordinator, "refuse", fails)
+        turns.feed(client, client.frame(describe(7_000), 5))
+        turns.run()
+        assert client.closed is not None
+        assert str(client.fault) == "planted"
+        assert desk.broker.lane.owner is None
+
+    def test_interceptors_meet_large_requests_too(self) -> None:
+        desk = Desk()
+        turns, client = Turns(desk), desk.client()
+        seen: list[Request] = []
+
+        def intercept(call: object) -> Answer:
+            seen.append(call.message)  # type: ignore[attr-defined]
+            return Answer(DescribeGroupsResponse(throttle_time_ms=7))
+
+        desk.broker.interceptors.append(intercept)  # type: ignore[arg-type]
+        turns.feed(client, client.frame(describe(7_000), 5))
+        turns.run()
+        (answer,) = client.answers()
+        assert isinstance(answer, DescribeGroupsResponse)
+        assert answer.throttle_time_ms == 7
+        assert len(seen) == 1
