@@ -1,15 +1,31 @@
-"""The other side of the protocol: one consumer-group member, as pure as the heart.
+"""The other side of the protocol: one consumer-group member, as pure as the groups are.
 
-Responses and time go in; requests, callbacks and the next deadline come out (`Member`). Nothing here has a clock, dice or
-sockets; `coordinator.members.live` drives the same machine over real ones, against any Kafka. A member knows only what the
+Responses and time go in; requests, callbacks and the next deadline come out: `Member` speaks the classic protocol, `ConsumerMember`
+the consumer protocol (KIP-848), and `make_member` makes the one that a configuration asks for. Nothing here has a clock, randomness or
+sockets; `coordinator.members.live` drives the same machines over real ones, against any Kafka. A member knows only what the
 wire tells it: no group, no cluster, no broker is imported here. This is the one place where a subscription meets an assignor.
 """
 
 from __future__ import annotations
 
 from .config import MemberConfig, MemberConfigError
+from .consumer_member import ConsumerMember
+from .consumer_states import ConsumerState
 from .faults import MemberFault
+from .group_member import GroupMember
+from .making import make_member
 from .member import Member
 from .states import Generation, MemberState
 
-__all__ = ["Generation", "Member", "MemberConfig", "MemberConfigError", "MemberFault", "MemberState"]
+__all__ = [
+    "ConsumerMember",
+    "ConsumerState",
+    "Generation",
+    "GroupMember",
+    "Member",
+    "MemberConfig",
+    "MemberConfigError",
+    "MemberFault",
+    "MemberState",
+    "make_member",
+]

@@ -1,12 +1,13 @@
 """A client's side of one connection as bytes: requests in, frames out, answers matched to what they answer.
 
 Opens with ApiVersions (KIP-511: too new a version is answered in version 0, and asked again); what is asked before its answer
-waits. Each request goes out in the highest version both sides have, each answer comes back in the newest shape. Refuses to know
+waits. Each request goes out in the highest version both sides have, each answer comes back in the newest shape. Does not depend on
 sockets; bytes that are no answer raise WireError, and the connection is to be closed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from struct import Struct
 from typing import Any, Final
@@ -15,12 +16,14 @@ from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header
 from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ..wire.messages.produce import ProduceRequest
 from ..wire.primitives import WireError
 from ..wire.schema import Request, Response
 from .requests import Ranges, Unsupported, choose, fit, lift
 
 _SIZE = Struct(">i")
 _INT16 = Struct(">h")
+_PRODUCE: Final = ProduceRequest.api_key
 _API_VERSIONS: Final = ApiVersionsRequest.api_key
 _MOST_ANSWER_BYTES: Final = 256 << 20
 SOFTWARE_NAME: Final = "kafka-group-coordinator"
@@ -36,9 +39,11 @@ def _ranges(body: bytes, version: int) -> Ranges:
 class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
-    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_ranges", "_version", "_waiting", "output")
+    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_highest", "_ranges", "_version", "_waiting", "output")
 
-    def __init__(self, client_id: str, software_version: str) -> None:
+    def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
+        """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
+        self._highest = highest or {}
         self._client_id = client_id
         self._version = software_version
         self._correlation = 0
@@ -82,7 +87,8 @@ class Channel:
     def _put(self, key: int, version: int, message: Request, context: Any) -> None:
         self._correlation = (self._correlation + 1) & 0x7FFFFFFF
         body = message.encode(version)
-        self._asked[self._correlation] = (key, version, context)
+        if not (key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0):  # that one has no answer
+            self._asked[self._correlation] = (key, version, context)
         self.output.append(frame(request_header(key, version, self._correlation, self._client_id), body))
 
     def _hello(self, version: int) -> None:
@@ -109,6 +115,8 @@ class Channel:
             self._hello(highest)
             return
         self._ranges = _ranges(body, version)
+        if self._highest:
+            self._ranges = {key: (low, min(high, self._highest.get(key, high))) for key, (low, high) in self._ranges.items()}
         waiting, self._waiting = self._waiting, []
         for message, context in waiting:
             try:

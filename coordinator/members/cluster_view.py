@@ -1,6 +1,6 @@
 """What a member knows of topics: one answer to Metadata as an immutable view, and the part of it a leader compares (CLI-19).
 
-Many members may share one view. Refuses to know when metadata is asked for.
+Many members may share one view. Does not depend on when metadata is asked for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..errors import ErrorCode
 from ..wire.messages.metadata import MetadataResponse, MetadataResponseTopic
+from ..wire.schema import ZERO_UUID
 from .faults import code_of
 
 REFRESHED: frozenset[ErrorCode] = frozenset(
@@ -36,6 +37,8 @@ class TopicView(NamedTuple):
     is_internal: bool
     partitions: tuple[int, ...]
     racks: tuple[tuple[str | None, ...], ...]
+    topic_id: bytes = ZERO_UUID
+    """All zeros if the broker told none."""
 
 
 class ClusterView:
@@ -90,7 +93,7 @@ class ClusterView:
 def _topic(topic: MetadataResponseTopic, rack_of: Callable[[int], str | None]) -> TopicView:
     rows = sorted(topic.partitions, key=lambda row: row.partition_index)
     racks = tuple([tuple([rack_of(node) for node in row.replica_nodes]) for row in rows])
-    return TopicView(topic.name or "", topic.is_internal, tuple([row.partition_index for row in rows]), racks)
+    return TopicView(topic.name or "", topic.is_internal, tuple([row.partition_index for row in rows]), racks, topic.topic_id)
 
 
 def _compared(topic: TopicView, with_racks: bool) -> tuple[tuple[int, frozenset[str]], ...]:

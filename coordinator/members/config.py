@@ -17,6 +17,10 @@ from assignors import Assignor, by_name
 _INSTANCE_ID: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _DEFAULT_ASSIGNORS: Final = ("range", "cooperative-sticky")
 _TEXT, _BOOL, _MS, _LIST = "text", "true or false", "milliseconds", "list"
+CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
+_CLASSIC_ONLY: Final = ("partition.assignment.strategy", "session.timeout.ms", "heartbeat.interval.ms")
+"""What the coordinator decides in the consumer protocol; Java refuses to be told."""
 _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
@@ -35,6 +39,9 @@ class MemberConfig:
     group_id: str = _setting("group.id", _TEXT, "")
     client_id: str = _setting("client.id", _TEXT, "")
     group_instance_id: str | None = _setting("group.instance.id", _TEXT, None)
+    group_protocol: str = _setting("group.protocol", _TEXT, CLASSIC)
+    group_remote_assignor: str | None = _setting("group.remote.assignor", _TEXT, None)
+    """The assignor that the coordinator shall run (KIP-848); None: its default."""
     client_rack: str = _setting("client.rack", _TEXT, "")
     assignors: tuple[str | Callable[[], Assignor], ...] = _setting("partition.assignment.strategy", _LIST, _DEFAULT_ASSIGNORS)
     """Names as `assignors.by_name` takes them, or what makes an assignor, such as its class."""
@@ -66,6 +73,9 @@ class MemberConfig:
                 raise MemberConfigError(f"{name} is no setting of a member{f': {close[0]} is' if close else ''}")
             entry = known[name]
             values[entry.name] = _read(name, entry.metadata["kind"], value)
+        told = [name for name in _CLASSIC_ONLY if name in properties]
+        if told and str(values.get("group_protocol", CLASSIC)).lower() == CONSUMER:
+            raise MemberConfigError(f"{told[0]} cannot be set with group.protocol=consumer: the coordinator decides it")
         return cls(**values)
 
     def __post_init__(self) -> None:
@@ -74,6 +84,10 @@ class MemberConfig:
         instance = self.group_instance_id
         if instance is not None and (not _INSTANCE_ID.fullmatch(instance) or instance in (".", "..")):
             raise MemberConfigError(f"group.instance.id {instance!r} is none: 1 to 249 of a-z A-Z 0-9 . _ - (and not . or ..)")  # VER-17
+        if self.group_protocol.lower() not in (CLASSIC, CONSUMER):
+            raise MemberConfigError(f"group.protocol {self.group_protocol!r} is none of {CLASSIC}, {CONSUMER}")
+        if self.group_remote_assignor is not None and not self.speaks_consumer:
+            raise MemberConfigError("group.remote.assignor cannot be set with group.protocol=classic: the leader of the group assigns")
         for entry in fields(self):
             least = 0 if entry.name in ("retry_backoff_ms", "retry_backoff_max_ms", "metadata_max_age_ms", "auto_commit_interval_ms") else 1
             if entry.metadata["kind"] == _MS and getattr(self, entry.name) < least:
@@ -104,6 +118,11 @@ class MemberConfig:
     def having(self, **values: Any) -> Self:
         """The same with other values, by attribute name."""
         return replace(self, **values)
+
+    @property
+    def speaks_consumer(self) -> bool:
+        """Is its group protocol KIP-848's?"""
+        return self.group_protocol.lower() == CONSUMER
 
     @property
     def rack(self) -> str | None:

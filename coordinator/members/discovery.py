@@ -7,12 +7,12 @@ from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordin
 from ..wire.schema import Response
 from .effects import Disconnect, Node
 from .faults import GroupAuthorizationFailed, Refused
-from .membership import InFlight, Membership
+from .participant import InFlight, Participant
 
 _GROUP = 0
 
 
-def ready(m: Membership, now: int) -> bool:
+def ready(m: Participant, now: int) -> bool:
     """Is the coordinator known? If not, a lookup is sent as soon as the backoff allows. Raises what made the last one fatal."""
     if m.coordinator is not None:
         return True
@@ -23,7 +23,7 @@ def ready(m: Membership, now: int) -> bool:
     return False
 
 
-def look_up(m: Membership, now: int) -> None:
+def look_up(m: Participant, now: int) -> None:
     """Ask any broker, unless that was done or the backoff runs."""
     if m.find_in_flight or now < m.find_again_at or m.fatal_find is not None:
         return
@@ -31,14 +31,14 @@ def look_up(m: Membership, now: int) -> None:
     m.send(FindCoordinatorRequest(key_type=_GROUP, coordinator_keys=[m.config.group_id]), now)
 
 
-def on_find(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+def on_find(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
     """Take the answer; no answer counts as a retriable failure."""
     m.find_in_flight = False
     row = response.coordinators[0] if isinstance(response, FindCoordinatorResponse) and response.coordinators else None
     if row is not None and not row.error_code:
         m.coordinator = Node(row.node_id, row.host, row.port)
         m.find_backoff.reset()
-        m.pulse.reset_session(now)
+        m.coordinator_found(now)
         return
     m.find_again_at = now + m.find_backoff.next()
     if row is None:
@@ -51,7 +51,7 @@ def on_find(m: Membership, sent: InFlight, response: Response | None, now: int) 
         m.fatal_find = fault
 
 
-def forget(m: Membership, why: str, *, disconnected: bool = False) -> None:
+def forget(m: Participant, why: str, *, disconnected: bool = False) -> None:
     """The coordinator is unknown from now on; unless it was lost anyway, its connection is closed."""
     if m.coordinator is None:
         return

@@ -57,6 +57,21 @@ class FetchMetadata(NamedTuple):
     allow_auto_topic_creation: bool
 
 
+class AskBroker(NamedTuple):
+    """Send a request on this client's connection for data to that broker; the answer goes to `receive`, or `failed`, under its number."""
+
+    number: int
+    node: Node
+    message: Request
+
+
+class DropBroker(NamedTuple):
+    """Close the connection for data to that broker; answers still to come on it are of no use."""
+
+    node: Node
+    why: str
+
+
 class Committed(NamedTuple):
     """A commit has ended; `fault` says how it failed."""
 
@@ -71,7 +86,7 @@ class Closed(NamedTuple):
     fault: MemberFault | None
 
 
-Effect: TypeAlias = Send | Disconnect | FetchMetadata | Committed | Closed
+Effect: TypeAlias = Send | Disconnect | FetchMetadata | AskBroker | DropBroker | Committed | Closed
 
 
 class RebalanceListener(Protocol):

@@ -1,7 +1,7 @@
 """What a member tells its application when something goes wrong: one exception class a kind, Kafka's code where there is one.
 
 Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous commit; every message says
-what is to be done where something can be done. Refuses to know when each is raised.
+what is to be done where something can be done. Does not depend on when each is raised.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.schema import Response
 from . import discovery, leaving
 from .faults import FencedInstance, code_of
-from .membership import InFlight, Membership
+from .membership import Membership
+from .participant import InFlight
 from .states import JOINED, STABLE
 
 POLL_EXPIRED = "the application did not poll within max.poll.interval.ms"

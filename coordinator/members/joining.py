@@ -24,7 +24,8 @@ from .faults import (
     Refused,
     code_of,
 )
-from .membership import InFlight, JoinAttempt, Membership
+from .membership import JoinAttempt, Membership
+from .participant import InFlight
 from .states import COMPLETING_REBALANCE, NO_GENERATION, PREPARING_REBALANCE, STABLE, Generation
 from .subscription import Partitions
 

@@ -5,30 +5,18 @@ from __future__ import annotations
 from ..wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.schema import Response
-from . import offsets, rebalancing
+from . import rebalancing
+from .closing import Closing, committed
 from .effects import Closed
 from .faults import MemberFault
-from .membership import InFlight, Membership
+from .membership import Membership
+from .participant import InFlight
 from .states import UNJOINED
 
 CLOSED = "the consumer closes"
 UNSUBSCRIBED = "the consumer unsubscribes from everything"
 _WAITED_FOR = (LeaveGroupRequest, OffsetCommitRequest)
 """The answer to a parked JoinGroup or SyncGroup of one who leaves may never come (SYNC-7)."""
-
-
-class Closing:
-    """A close under way: commits first, then LeaveGroup, then the end; no later than its deadline."""
-
-    __slots__ = ("committing", "deadline", "ended", "fault", "leave", "leaving")
-
-    def __init__(self, deadline: int, leave: bool | None) -> None:
-        self.deadline = deadline
-        self.leave = leave
-        self.committing = False
-        self.leaving = False
-        self.ended = False
-        self.fault: MemberFault | None = None
 
 
 def leave_group(m: Membership, reason: str, now: int, *, static_too: bool = False) -> bool:
@@ -63,7 +51,7 @@ def close(m: Membership, closing: Closing, now: int) -> None:
     if closing.ended:
         return
     if not closing.leaving:
-        if now < closing.deadline and not _committed(m, closing, now):
+        if now < closing.deadline and not committed(m, closing, now):
             return
         closing.leaving = True
         try:
@@ -78,15 +66,6 @@ def close(m: Membership, closing: Closing, now: int) -> None:
         m.in_flight.clear()
         m.state = UNJOINED
         m.effects.append(Closed(closing.fault))
-
-
-def _committed(m: Membership, closing: Closing, now: int) -> bool:
-    """Are all commits through, the last one of auto-commit included?"""
-    if not closing.committing:
-        closing.committing = True
-        offsets.commit_for_own_sake(m, closing.deadline, now)
-    offsets.push(m, now)
-    return not m.commits
 
 
 def on_leave(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:

@@ -22,9 +22,7 @@ from ..wire.schema import Response
 from . import discovery
 from .effects import Committed, Position
 from .faults import (
-    CommitFailed,
     Disconnected,
-    FencedInstance,
     GroupAuthorizationFailed,
     MemberFault,
     RebalanceInProgress,
@@ -32,20 +30,19 @@ from .faults import (
     TopicAuthorizationFailed,
     code_of,
 )
-from .membership import Commit, InFlight, Membership
-from .states import NO_GENERATION, PREPARING_REBALANCE, REBALANCING, STABLE
+from .participant import Commit, InFlight, Participant
+from .states import NO_GENERATION
 from .subscription import Partitions
 
 Offsets = Mapping[TopicPartition, Position]
 _REDISCOVER = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT})
 _RETRY = frozenset({ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
-_EXPELLED = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 
 # -- committing --------------------------------------------------------------------------------------------------------
 
 
-def commit(m: Membership, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False) -> Commit:
+def commit(m: Participant, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False) -> Commit:
     """Begin a commit; it is sent at once if the coordinator is known."""
     m.number += 1
     begun = Commit(m.number, dict(offsets), expires_at, now, is_own=is_own)
@@ -56,7 +53,7 @@ def commit(m: Membership, offsets: Offsets, expires_at: int | None, now: int, *,
     return begun
 
 
-def push(m: Membership, now: int) -> None:
+def push(m: Participant, now: int) -> None:
     """Send the commits that wait for the coordinator or for their next try; end those whose time is up."""
     for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
         if waiting.expires_at is not None and now >= waiting.expires_at:
@@ -69,8 +66,8 @@ def push(m: Membership, now: int) -> None:
             _send(m, waiting, now)
 
 
-def _send(m: Membership, commit: Commit, now: int) -> None:
-    fault = _refuse_locally(m)
+def _send(m: Participant, commit: Commit, now: int) -> None:
+    fault = m.refuse_commit()
     if fault is not None:
         end(m, commit, fault)
         return
@@ -91,16 +88,7 @@ def _send(m: Membership, commit: Commit, now: int) -> None:
     m.send(message, now, node=m.coordinator, commit=commit)
 
 
-def _refuse_locally(m: Membership) -> MemberFault | None:
-    """CLI-15: without a part in a generation there is nothing to commit as; the coordinator is not asked."""
-    if not m.subscribed.wanted or m.state is STABLE:
-        return None
-    if m.state in REBALANCING:
-        return RebalanceInProgress("this member is in a rebalance")
-    return CommitFailed("this member is no part of the group")
-
-
-def end(m: Membership, commit: Commit, fault: MemberFault | None) -> None:
+def end(m: Participant, commit: Commit, fault: MemberFault | None) -> None:
     """A commit is through, or has failed."""
     m.commits.pop(commit.number, None)
     if commit is m.prepare_commit:
@@ -109,7 +97,7 @@ def end(m: Membership, commit: Commit, fault: MemberFault | None) -> None:
         m.effects.append(Committed(commit.number, commit.offsets, fault))
 
 
-def on_commit(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+def on_commit(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
     """Take the answer (CLI-16): the first partition that failed decides."""
     commit = sent.commit
     assert commit is not None
@@ -130,7 +118,7 @@ def on_commit(m: Membership, sent: InFlight, response: Response | None, now: int
     end(m, commit, fault)
 
 
-def _commit_fault(m: Membership, sent: InFlight, response: OffsetCommitResponse) -> MemberFault | None:
+def _commit_fault(m: Participant, sent: InFlight, response: OffsetCommitResponse) -> MemberFault | None:
     unauthorized = []
     for topic in response.topics:
         for row in topic.partitions:
@@ -144,8 +132,7 @@ def _commit_fault(m: Membership, sent: InFlight, response: OffsetCommitResponse)
     return TopicAuthorizationFailed(unauthorized) if unauthorized else None
 
 
-def _first_fault(m: Membership, sent: InFlight, error: ErrorCode, where: str) -> MemberFault:
-    unchanged = m.generation == sent.generation
+def _first_fault(m: Participant, sent: InFlight, error: ErrorCode, where: str) -> MemberFault:
     if error is ErrorCode.GROUP_AUTHORIZATION_FAILED:
         return GroupAuthorizationFailed("OffsetCommit", error, f"group {m.config.group_id}", retriable=False)
     if error in _RETRY:
@@ -153,43 +140,27 @@ def _first_fault(m: Membership, sent: InFlight, error: ErrorCode, where: str) ->
     if error in _REDISCOVER:
         discovery.forget(m, f"OffsetCommit was answered {error.name}")
         return Refused("OffsetCommit", error, where, retriable=True)
-    if error is ErrorCode.FENCED_INSTANCE_ID:
-        if unchanged:
-            return FencedInstance("OffsetCommit", error, f"group.instance.id {m.config.group_instance_id}", retriable=False)
-        return _too_late(m, "the group rebalances")
-    if error is ErrorCode.REBALANCE_IN_PROGRESS:
-        m.request_rejoin("a commit was answered that the group rebalances")
-        return RebalanceInProgress("the group rebalances")
-    if error in _EXPELLED:
-        if not unchanged and m.state is PREPARING_REBALANCE:
-            return RebalanceInProgress("this member joins anew")
-        m.reset_and_rejoin(f"{error.name} in the answer to OffsetCommit", keep_member_id=error is ErrorCode.ILLEGAL_GENERATION)
-        return CommitFailed(f"{error.name}: the group has gone on without this member")
-    return Refused("OffsetCommit", error, where, retriable=False)
-
-
-def _too_late(m: Membership, why: str) -> MemberFault:
-    return RebalanceInProgress(why) if m.state is PREPARING_REBALANCE else CommitFailed("the group has gone on without this member")
+    return m.on_commit_refused(sent, error, where) or Refused("OffsetCommit", error, where, retriable=False)
 
 
 # -- the machine's own commits -----------------------------------------------------------------------------------------
 
 
-def auto_commit(m: Membership, now: int) -> None:
+def auto_commit(m: Participant, now: int) -> None:
     """Every auto.commit.interval.ms, all positions."""
     if m.config.enable_auto_commit and now >= m.next_auto_commit_at:
         m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
         commit(m, m.subscribed.positions, None, now, is_own=True)
 
 
-def commit_for_own_sake(m: Membership, expires_at: int, now: int) -> Commit | None:
+def commit_for_own_sake(m: Participant, expires_at: int, now: int) -> Commit | None:
     """A last commit of all positions, retried until that instant; None if there is nothing to commit or no auto-commit."""
     if not m.config.enable_auto_commit or not m.subscribed.positions:
         return None
     return commit(m, m.subscribed.positions, expires_at, now, is_own=True)
 
 
-def commit_before_rebalance(m: Membership, now: int) -> bool:
+def commit_before_rebalance(m: Participant, now: int) -> bool:
     """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance timeout is over."""
     assert m.join_prepare_expires_at is not None
     if m.prepare_commit is not None:
@@ -211,7 +182,7 @@ def commit_before_rebalance(m: Membership, now: int) -> bool:
 # -- fetching ----------------------------------------------------------------------------------------------------------
 
 
-def look_up_positions(m: Membership, now: int) -> None:
+def look_up_positions(m: Participant, now: int) -> None:
     """Ask for the committed offsets of owned partitions whose are not known. Raises what made the last try fail for good."""
     if m.offsets_fault is not None:
         fault, m.offsets_fault = m.offsets_fault, None
@@ -221,14 +192,15 @@ def look_up_positions(m: Membership, now: int) -> None:
         return
     m.offsets_in_flight = True
     topics = [OffsetFetchRequestTopics(name=name, partition_indexes=numbers) for name, numbers in _by_topic(unknown).items()]
+    member_id, epoch = m.fetch_identity()
     message = OffsetFetchRequest(
-        groups=[OffsetFetchRequestGroup(group_id=m.config.group_id, topics=topics)],
+        groups=[OffsetFetchRequestGroup(group_id=m.config.group_id, member_id=member_id, member_epoch=epoch, topics=topics)],
         require_stable=m.config.isolation_level == "read_committed",
     )  # fmt: skip
     m.send(message, now, node=m.coordinator)
 
 
-def next_deadline(m: Membership, *, settled: bool) -> int | None:
+def next_deadline(m: Participant, *, settled: bool) -> int | None:
     """When `poll` has something to do about offsets. Only who is `settled` commits automatically and looks up positions."""
     due = []
     if settled and m.config.enable_auto_commit and m.subscribed.positions:
@@ -249,7 +221,7 @@ def _by_topic(partitions: Partitions) -> dict[str, list[int]]:
     return by_topic
 
 
-def on_offsets(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
+def on_offsets(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
     """Take the answer (CLI-17)."""
     m.offsets_in_flight = False
     if not isinstance(response, OffsetFetchResponse) or not response.groups:
@@ -272,7 +244,7 @@ def on_offsets(m: Membership, sent: InFlight, response: Response | None, now: in
                     m.subscribed.positions[partition] = Position(row.committed_offset, row.committed_leader_epoch, row.metadata or "")
 
 
-def _on_fetch_error(m: Membership, error: ErrorCode, where: str, topics: list[str], now: int) -> None:
+def _on_fetch_error(m: Participant, error: ErrorCode, where: str, topics: list[str], now: int) -> None:
     m.offsets_again_at = now + m.offsets_backoff.next()
     if error in (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR):
         discovery.forget(m, f"OffsetFetch was answered {error.name}")
@@ -280,5 +252,7 @@ def _on_fetch_error(m: Membership, error: ErrorCode, where: str, topics: list[st
         m.offsets_fault = GroupAuthorizationFailed("OffsetFetch", error, f"group {m.config.group_id}", retriable=False)
     elif error is ErrorCode.TOPIC_AUTHORIZATION_FAILED:
         m.offsets_fault = TopicAuthorizationFailed(topics)
+    elif m.refetches_offsets(error):
+        pass  # asked again after the backoff
     elif error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or not (error.retriable or error is ErrorCode.UNSTABLE_OFFSET_COMMIT):
         m.offsets_fault = Refused("OffsetFetch", error, where, retriable=False)

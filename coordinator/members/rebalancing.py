@@ -45,21 +45,22 @@ def _give_up(m: Membership) -> None:
     fault = None
     if not m.generation.is_set:
         if owned:
-            fault = _call(m.listener.on_partitions_lost, owned)
+            fault = call(m.listener.on_partitions_lost, owned)
             subscribed.own(())
     elif m.cooperative:
         revoked = tuple([partition for partition in owned if partition.topic not in subscribed.topics])
         if revoked:
-            fault = _call(m.listener.on_partitions_revoked, revoked)
+            fault = call(m.listener.on_partitions_revoked, revoked)
             subscribed.own(tuple([partition for partition in subscribed.owned if partition.topic in subscribed.topics]))
     else:
-        fault = _call(m.listener.on_partitions_revoked, owned)
+        fault = call(m.listener.on_partitions_revoked, owned)
         subscribed.own(())
     if fault is not None:
         raise fault
 
 
-def _call(callback: Callable[[Partitions], None], partitions: Partitions) -> ListenerFault | None:
+def call(callback: Callable[[Partitions], None], partitions: Partitions) -> ListenerFault | None:
+    """Call the application; what it raises becomes the fault to raise when the rest is done."""
     try:
         callback(partitions)
     except Exception as error:
@@ -83,13 +84,13 @@ def complete(m: Membership, data: bytes, now: int) -> None:
     fault: MemberFault | None = None
     if m.cooperative and owned - given:
         revoked = in_order(owned - given)
-        fault = _call(m.listener.on_partitions_revoked, revoked)
+        fault = call(m.listener.on_partitions_revoked, revoked)
         m.request_rejoin(f"partitions were revoked for others to take: {', '.join(map(str, revoked))}")
     _follow_leader(m, assigned)
     unheard = _tell_assignor(assignor, Plan(assigned, assignment.user_data), m.generation.generation_id)
     m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
     subscribed.own(assigned)
-    told = _call(m.listener.on_partitions_assigned, added)
+    told = call(m.listener.on_partitions_assigned, added)
     fault = fault or unheard or told
     if fault is not None:
         raise fault
@@ -130,7 +131,7 @@ def leave_prepare(m: Membership) -> None:
     if not owned:
         return
     lost = not m.generation.is_set or m.state in REBALANCING
-    fault = _call(m.listener.on_partitions_lost if lost else m.listener.on_partitions_revoked, owned)
+    fault = call(m.listener.on_partitions_lost if lost else m.listener.on_partitions_revoked, owned)
     m.subscribed.own(())
     if fault is not None:
         raise fault

@@ -1,8 +1,9 @@
 """Which version of a request goes out, and one shape for requests and answers of all versions.
 
 The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and what they answer is brought
-back to the newest shape (`lift`). Highest versions are those of the Java consumer 4.3.1 in the classic protocol: commits and
-fetches of offsets name topics, so they stay at version 9 (topic ids begin with 10).
+back to the newest shape (`lift`). Highest versions are those of the Java consumer 4.3.1, but that commits and fetches of offsets
+name topics, so they stay at version 9 (topic ids begin with 10), in both protocols. Records are fetched and produced by topic
+names too (Fetch 12, Produce 11), and partitions are added to transactions one request ahead, as clients before KIP-890 do.
 """
 
 from __future__ import annotations
@@ -11,21 +12,31 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..errors import ErrorCode
+from ..wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from ..wire.messages.end_txn import EndTxnRequest
+from ..wire.messages.fetch import FetchRequest
 from ..wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..wire.messages.heartbeat import HeartbeatRequest
+from ..wire.messages.init_producer_id import InitProducerIdRequest
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
+from ..wire.messages.list_offsets import ListOffsetsRequest
 from ..wire.messages.metadata import MetadataRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.offset_fetch import (
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
+from ..wire.messages.produce import ProduceRequest
 from ..wire.messages.sync_group import SyncGroupRequest
+from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from ..wire.schema import Request, Response
 from .faults import MemberFault
 
@@ -34,14 +45,28 @@ Ranges = Mapping[int, tuple[int, int]]
 
 _JOIN, _SYNC, _HEARTBEAT, _LEAVE = JoinGroupRequest.api_key, SyncGroupRequest.api_key, HeartbeatRequest.api_key, LeaveGroupRequest.api_key
 _COMMIT, _FETCH = OffsetCommitRequest.api_key, OffsetFetchRequest.api_key
-_FIND, _METADATA = FindCoordinatorRequest.api_key, MetadataRequest.api_key
+_TXN_COMMIT = TxnOffsetCommitRequest.api_key
+_FIND, _METADATA, _CONSUMER_HEARTBEAT = FindCoordinatorRequest.api_key, MetadataRequest.api_key, ConsumerGroupHeartbeatRequest.api_key
 
 OURS: Final[Ranges] = {
     _METADATA: (1, 13), _COMMIT: (2, 9), _FETCH: (1, 9), _FIND: (0, 6), _JOIN: (0, 9), _HEARTBEAT: (0, 4), _LEAVE: (0, 5), _SYNC: (0, 5),
+    ProduceRequest.api_key: (3, 11), FetchRequest.api_key: (4, 12), ListOffsetsRequest.api_key: (1, 11),
+    InitProducerIdRequest.api_key: (0, 5), AddPartitionsToTxnRequest.api_key: (0, 3), AddOffsetsToTxnRequest.api_key: (0, 4),
+    EndTxnRequest.api_key: (0, 4), _TXN_COMMIT: (0, 4),
+    _CONSUMER_HEARTBEAT: (0, 1),
 }  # fmt: skip
 """What a member speaks."""
-_FIRST_WITH_INSTANCE: Final = {_JOIN: 5, _SYNC: 3, _HEARTBEAT: 3, _COMMIT: 7}
+_FIRST_WITH_INSTANCE: Final = {_JOIN: 5, _SYNC: 3, _HEARTBEAT: 3, _COMMIT: 7, _TXN_COMMIT: 3}
 _FIRST_BATCHED_FIND, _FIRST_BATCHED_LEAVE, _FIRST_BATCHED_FETCH, _FIRST_STABLE_FETCH = 4, 3, 8, 7
+_FIRST_WITH_EPOCH, _FIRST_WITH_PATTERN = 9, 1
+
+
+CLIENT_VERSIONS: Final[Mapping[str, Mapping[int, int]]] = {
+    "newest": {},
+    "2.2": {_METADATA: 7, _COMMIT: 6, _FETCH: 5, _FIND: 2, _JOIN: 4, _HEARTBEAT: 2, _LEAVE: 2, _SYNC: 2, FetchRequest.api_key: 10},
+    "1.0": {_METADATA: 5, _COMMIT: 3, _FETCH: 3, _FIND: 1, _JOIN: 2, _HEARTBEAT: 1, _LEAVE: 1, _SYNC: 1, FetchRequest.api_key: 6},
+}  # fmt: skip
+"""The highest versions that older Java clients speak: 2.2 knows no static members (KIP-345), 1.0 gets its member id with its first join."""
 
 
 class Unsupported(MemberFault):
@@ -66,6 +91,8 @@ def choose(message: Request, theirs: Ranges) -> int:
         raise Unsupported(f"group.instance.id needs {name} {first}, the broker has up to {version}: unset it")
     if isinstance(message, OffsetFetchRequest) and message.require_stable and version < _FIRST_STABLE_FETCH:
         raise Unsupported(f"read_committed needs OffsetFetch {_FIRST_STABLE_FETCH}, the broker has up to {version}")
+    if isinstance(message, ConsumerGroupHeartbeatRequest) and message.subscribed_topic_regex and version < _FIRST_WITH_PATTERN:
+        raise Unsupported(f"a pattern needs ConsumerGroupHeartbeat {_FIRST_WITH_PATTERN}, the broker has up to {version}: name topics")
     return version
 
 
@@ -75,6 +102,9 @@ def fit(message: Request, version: int) -> Request:
         return FindCoordinatorRequest(key=message.coordinator_keys[0], key_type=message.key_type)
     if isinstance(message, LeaveGroupRequest) and version < _FIRST_BATCHED_LEAVE:
         return LeaveGroupRequest(group_id=message.group_id, member_id=message.members[0].member_id)
+    if isinstance(message, OffsetFetchRequest) and version < _FIRST_WITH_EPOCH:
+        groups = [OffsetFetchRequestGroup(group_id=group.group_id, topics=group.topics) for group in message.groups]
+        message = OffsetFetchRequest(groups=groups, require_stable=message.require_stable)
     if isinstance(message, OffsetFetchRequest) and version < _FIRST_BATCHED_FETCH:
         (group,) = message.groups
         topics = [OffsetFetchRequestTopic(name=topic.name, partition_indexes=topic.partition_indexes) for topic in group.topics or ()]

@@ -1,6 +1,6 @@
 """The states of a member and how they follow each other, as data (CLI-3); the generation it believes to be in.
 
-Refuses to know why a member moves.
+Does not depend on why a member moves.
 """
 
 from __future__ import annotations

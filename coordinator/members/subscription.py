@@ -1,19 +1,30 @@
 """What a member asks for and what it holds: topics or a pattern, the topics of its whole group, owned partitions, positions.
 
-Owns Java's SubscriptionState as far as groups need it. Knows no request and no state of the membership.
+Owns Java's SubscriptionState as far as groups need it. Does not depend on requests and on the state of the membership.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from assignors import TopicPartition
 
 from .cluster_view import ClusterView
+from .config import MemberConfigError
 from .effects import Position
 
 Partitions = tuple[TopicPartition, ...]
+
+
+def topic_names(topics: Any) -> list[str]:
+    """The names in `topics`, a text or several; a text is one name. Raises MemberConfigError for what are no names."""
+    names = [topics] if isinstance(topics, str) else list(topics) if isinstance(topics, Iterable) else [topics]
+    for name in names:
+        if not isinstance(name, str):
+            raise MemberConfigError(f"topics={topics!r}: give names, such as ['orders', 'payments'], or one name")
+    return names
 
 
 def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
@@ -24,12 +35,14 @@ def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
 class Subscribed:
     """One member's wishes and possessions."""
 
-    __slots__ = ("exclude_internal", "group_topics", "looked_up", "owned", "pattern", "positions", "topics")
+    __slots__ = ("exclude_internal", "group_topics", "looked_up", "owned", "pattern", "positions", "regex", "topics")
 
     def __init__(self, exclude_internal: bool) -> None:
         self.exclude_internal = exclude_internal
         self.topics: frozenset[str] = frozenset()
         self.pattern: re.Pattern[str] | None = None
+        self.regex: str | None = None
+        """A pattern that the coordinator matches (KIP-848), in RE2's syntax."""
         self.group_topics: frozenset[str] = frozenset()
         """What the whole group asks for; known to the leader only."""
         self.owned: Partitions = ()
@@ -41,16 +54,17 @@ class Subscribed:
     @property
     def wanted(self) -> bool:
         """Does it ask for anything at all?"""
-        return bool(self.topics) or self.pattern is not None
+        return bool(self.topics) or self.pattern is not None or self.regex is not None
 
-    def ask_for(self, topics: Collection[str], pattern: re.Pattern[str] | None) -> None:
-        """Replace the wishes: topics by name, or those that match a pattern."""
+    def ask_for(self, topics: Collection[str], pattern: re.Pattern[str] | None, regex: str | None = None) -> None:
+        """Replace the wishes: topics by name, or those that match a pattern, here (`pattern`) or on the coordinator (`regex`)."""
         self.topics = frozenset(topics)
         self.pattern = pattern
+        self.regex = regex
 
     def metadata_topics(self) -> frozenset[str] | None:
         """The topics whose metadata matter; None: all, since any may match the pattern (CLI-20)."""
-        return None if self.pattern is not None else self.topics | self.group_topics
+        return None if self.pattern is not None or self.regex is not None else self.topics | self.group_topics
 
     def watched_topics(self) -> frozenset[str]:
         """The topics whose partitions a leader compares (CLI-19)."""

@@ -11,14 +11,15 @@ from .cluster_view import ClusterView
 from .effects import FetchMetadata
 from .faults import InvalidTopic, TopicAuthorizationFailed
 from .membership import Membership
+from .participant import Participant
 
 
-def need(m: Membership) -> None:
+def need(m: Participant) -> None:
     """Metadata is to be asked for anew."""
     m.metadata_needed = True
 
 
-def ask(m: Membership, now: int) -> None:
+def ask(m: Participant, now: int) -> None:
     """Put the question among the effects if it is due and none is on its way."""
     if m.metadata_in_flight is not False or not m.subscribed.wanted:
         return
@@ -31,7 +32,7 @@ def ask(m: Membership, now: int) -> None:
     m.effects.append(FetchMetadata(wanted, m.config.allow_auto_create_topics))
 
 
-def next_deadline(m: Membership) -> int | None:
+def next_deadline(m: Participant) -> int | None:
     """When `ask` has something to do."""
     if m.metadata_in_flight is not False or not m.subscribed.wanted:
         return None
@@ -39,7 +40,7 @@ def next_deadline(m: Membership) -> int | None:
     return max(due, m.metadata_again_at)
 
 
-def on_metadata(m: Membership, view: ClusterView, now: int) -> None:
+def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
     """Take an answer to this member's question; it may tell of more topics than were asked for."""
     m.metadata_in_flight = False
     if not view.covers(m.subscribed.metadata_topics()):
@@ -62,19 +63,19 @@ def on_metadata(m: Membership, view: ClusterView, now: int) -> None:
             break
 
 
-def _is_ours(m: Membership, topic: str) -> bool:
+def _is_ours(m: Participant, topic: str) -> bool:
     """Does an error of this topic concern this member?"""
     return topic in m.subscribed.watched_topics() or bool(m.subscribed.pattern and m.subscribed.pattern.fullmatch(topic))
 
 
-def on_failure(m: Membership, now: int) -> None:
+def on_failure(m: Participant, now: int) -> None:
     """No answer came."""
     m.metadata_in_flight = False
     m.metadata_needed = True
     m.metadata_again_at = now + m.metadata_backoff.next()
 
 
-def is_fresh(m: Membership) -> bool:
+def is_fresh(m: Participant) -> bool:
     """Has the member seen what it last asked for?"""
     view = m.view
     if view is None or m.metadata_in_flight is not False or not view.covers(m.subscribed.metadata_topics()):
@@ -82,7 +83,7 @@ def is_fresh(m: Membership) -> bool:
     return not m.metadata_needed or view.unsettled  # what is not available may take for ever
 
 
-def raise_faults(m: Membership) -> None:
+def raise_faults(m: Participant) -> None:
     """Raise what the last answer said against this member's topics; once."""
     if m.topics_fault is not None:
         fault, m.topics_fault = m.topics_fault, None

@@ -20,7 +20,7 @@ from coordinator.group_coordinator import GroupCoordinator
 from coordinator.groups.config import GroupConfig
 from coordinator.groups.requests import Request as HeartRequest
 from coordinator.groups.requests import RequestContext
-from coordinator.members import Member, MemberConfig, MemberFault
+from coordinator.members import GroupMember, MemberConfig, MemberFault, make_member
 from coordinator.members.cluster_view import ClusterView, TopicView
 from coordinator.members.effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Send
 from coordinator.wire.consumer_protocol import Assignment
@@ -60,13 +60,18 @@ def given(names: str) -> bytes:
     return Assignment.of(topics).encode()
 
 
+def topic_id(name: str) -> bytes:
+    """The id that a topic has here."""
+    return name.encode().ljust(16, b"-")[:16]
+
+
 def view(
     topics: Topics, asked: Iterable[str] | None = None, errors: Mapping[str, ErrorCode] | None = None,
     racks: Mapping[str, list[tuple[str | None, ...]]] | None = None, internal: Iterable[str] = (),
 ) -> ClusterView:  # fmt: skip
     """An answer to Metadata."""
     rows = [
-        TopicView(name, name in internal, tuple(range(count)), tuple((racks or {}).get(name, [(None,)] * count)))
+        TopicView(name, name in internal, tuple(range(count)), tuple((racks or {}).get(name, [(None,)] * count)), topic_id(name))
         for name, count in topics.items()
     ]
     unsettled = any(error in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE) for error in (errors or {}).values())
@@ -126,7 +131,7 @@ class Host:
         self.now = now
         self.listener = Listener()
         config = {"group_id": "g", "client_id": "c", "enable_auto_commit": False, "assignors": ("range",), **config}
-        self.member = Member(MemberConfig(**config), self.listener, now=now)
+        self.member: GroupMember = make_member(MemberConfig(**config), self.listener, chance=lambda: 0.5, now=now, member_id="m1")
         self.polling = True
         self.pause_ms = 0
         """How long the application does not poll after a fault."""

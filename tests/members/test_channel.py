@@ -28,7 +28,8 @@ from coordinator.wire.schema import Request, Response
 
 def test_the_highest_common_version_is_taken() -> None:
     """VER-1 to VER-7: ours are the Java consumer's; topic names, so no OffsetCommit or OffsetFetch 10."""
-    assert {key: high for key, (_, high) in OURS.items()} == {3: 13, 8: 9, 9: 9, 10: 6, 11: 9, 12: 4, 13: 5, 14: 5}
+    records = {0: 11, 1: 12, 2: 11, 22: 5, 24: 3, 25: 4, 26: 4, 28: 4}
+    assert {key: high for key, (_, high) in OURS.items()} == {3: 13, 8: 9, 9: 9, 10: 6, 11: 9, 12: 4, 13: 5, 14: 5, 68: 1} | records
     assert choose(JoinGroupRequest(), {11: (2, 99)}) == 9
     assert choose(JoinGroupRequest(), {11: (0, 4)}) == 4
     assert choose(OffsetCommitRequest(), {8: (2, 10)}) == 9

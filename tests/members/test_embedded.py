@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from coordinator.emulator import Emulator
+from coordinator.event_log import read
+from coordinator.event_log.explain import timeline_of
 from coordinator.members import MemberConfigError, MemberState
-from coordinator.members.live import PeerError
+from coordinator.members.live import FleetError, PeerError
 
 FAST = {"heartbeat.interval.ms": 50}
 
@@ -79,3 +83,97 @@ def test_the_end_of_the_emulator_ends_its_peers() -> None:
     with Emulator({"orders": 2}) as kafka:
         peer = kafka.peer("billing", ["orders"]).wait_stable()
     assert peer.ended
+
+
+@pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
+def test_what_a_peer_is_told_stands_in_the_log(tmp_path: Path, assignor: str) -> None:
+    """Stream `member`: explain takes these instants as known instead of inferring them."""
+    path = tmp_path / "run.jsonl"
+    config = {**FAST, "partition.assignment.strategy": assignor}
+    with Emulator({"orders": 4}, log=path) as kafka, kafka.peer("billing", ["orders"], config=config) as a:
+        a.wait_stable()
+        with kafka.peer("billing", ["orders"], config=config) as b:
+            b.wait_stable()
+            a.wait_stable()
+            told = [(callback.kind, len(callback.partitions)) for callback in a.callbacks]
+            member_id = a.member_id
+    lines = [line for line in read(path) if line["stream"] == "member" and line["member"] == member_id]
+    kinds = {"assigned": "PartitionsAssigned", "revoked": "PartitionsRevoked", "lost": "PartitionsLost"}
+    assert [(line["type"], len(line["partitions"])) for line in lines][: len(told)] == [(kinds[kind], count) for kind, count in told]
+    assert all(line["group"] == "billing" and line["client"] == "consumer-billing-1" for line in lines)
+    timeline = timeline_of(read(path))
+    stops = [share.pause for rebalance in timeline.groups["billing"].rebalances for share in rebalance.shares if share.pause]
+    known = [pause for pause in stops if pause.known and pause.partitions]
+    assert bool(known) == (assignor == "range"), "cooperative peers do not stop"
+
+
+def test_a_peer_that_outlives_its_emulator_says_so() -> None:
+    with Emulator({"orders": 2}) as kafka:
+        peer = kafka.peer("billing", "orders").wait_stable()
+    peer.stall()
+    peer.resume()
+    peer.rebalance()
+    peer.crash()
+    peer.stop()
+    for use in (peer.wait_stable, peer.wait_commit):
+        with pytest.raises(PeerError, match="ended"):
+            use()
+    with Emulator({"orders": 2}) as kafka:
+        again = kafka.peer("billing", "orders")
+    with again:  # entered and left after its emulator
+        pass
+
+
+async def test_a_peer_that_outlives_its_emulator_says_so_to_asynchronous_code_too() -> None:
+    with Emulator({"orders": 2}) as kafka:
+        peer = kafka.peer("billing", "orders")
+        await peer.stable()
+    await peer.left()
+    with pytest.raises(PeerError, match="ended"):
+        await peer.stable()
+    with pytest.raises(PeerError, match="ended"):
+        await peer.commit()
+
+
+def test_a_text_is_one_topic() -> None:
+    with Emulator("orders:3") as kafka, kafka.peer("billing", topics="orders") as peer:
+        assert [str(partition) for partition in peer.wait_stable().owned] == ["orders-0", "orders-1", "orders-2"]
+        with pytest.raises(MemberConfigError, match="give names"):
+            kafka.peer("billing", topics=[1])  # type: ignore[list-item]
+
+
+def test_waiting_for_what_comes_next() -> None:
+    """A settled peer is stable at once: members and after_generation say what is still to come."""
+    with Emulator({"orders": 2}) as kafka, kafka.peer("billing", "orders", config=FAST) as first:
+        first.wait_stable(members=1)
+        before = first.generation
+        with kafka.peer("billing", "orders", config=FAST) as second:
+            first.wait_stable(members=2)
+            assert first.generation > before and len(first.owned) == 1
+            second.wait_stable(members=2)
+            assert second.generation == first.generation
+            before = first.generation
+        first.wait_stable(after_generation=before)
+        assert len(first.owned) == 2
+        with pytest.raises(FleetError, match="not stable in a generation after 99 "):
+            first.wait_stable(0.01, after_generation=99)
+        with pytest.raises(FleetError, match="members in the stable group: 1, not 5"):
+            first.wait_stable(0.01, members=5)
+
+
+def test_a_coordinator_that_is_lost_and_loaded_answers_who_waits() -> None:
+    """ERR-5, ERR-6, ERR-7: the replies of what was parked are delivered, and the group is there again."""
+    config = {"group.initial.rebalance.delay.ms": 60_000}
+    with Emulator({"orders": 2}, config) as kafka:
+        peer = kafka.peer("billing", "orders", config=FAST)
+        while not kafka.run(lambda: kafka.broker.parked):
+            pass
+        kafka.unload_coordinator()
+        kafka.run(lambda: kafka.broker.configs.replace_dynamic({"group.initial.rebalance.delay.ms": "0"}, for_all_brokers=True))
+        kafka.load_coordinator()
+        before = peer.wait_stable(members=1).generation
+        outcome = kafka.run(lambda: kafka.coordinator.unload(kafka.server.now()))
+        assert outcome.replies == ()
+        kafka.load_coordinator()
+        peer.rebalance()
+        assert peer.wait_stable(after_generation=before).generation > before

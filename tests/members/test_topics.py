@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.members import MemberConfigError
 from coordinator.members.faults import InvalidTopic, TopicAuthorizationFailed
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -166,6 +167,11 @@ def test_the_answer_to_an_older_question_is_not_enough() -> None:
     assert s.waiting(FindCoordinatorRequest) or s.waiting(JoinGroupRequest)
 
 
-def test_topics_come_as_a_list() -> None:
-    with pytest.raises(TypeError, match="list"):
-        Solo(()).member.subscribe("orders", 0)
+def test_a_text_is_one_topic() -> None:
+    s = Solo(cluster={"orders": 1, "pay": 1})
+    s.gather()
+    s.member.subscribe("pay", s.now)
+    s.tell()
+    assert s.questions[-1].topics == {"pay"}
+    with pytest.raises(MemberConfigError, match="give names"):
+        s.member.subscribe([1], 0)  # type: ignore[list-item]

@@ -1,7 +1,7 @@
 """The shared connection to any broker: discovery and metadata of all members of a fleet, each question asked once.
 
 Members that ask the same at the same time share one request: FindCoordinator by group, Metadata by the union of topics. The
-bootstrap addresses are tried in turn. Refuses to know members.
+bootstrap addresses are tried in turn. Does not depend on members.
 """
 
 from __future__ import annotations

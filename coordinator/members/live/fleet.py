@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from ...deadlines import Deadlines
 from ..config import MemberConfig
 from ..effects import RebalanceListener
+from ..subscription import topic_names
 from .bootstrap import Bootstrap, parse_addresses
 from .gate import Gate
 from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
+from .recorder import Callback
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
 _CONNECTING_AT_ONCE = 256
@@ -27,20 +29,37 @@ _MANY = 20
 _GRID_MS = 20
 """With many peers the timer fires for those of a whole interval at once, so that some come a little late."""
 DEFAULT_TIMEOUT_S = 30.0
+_LOOK_S = 0.25
 
 
 class FleetError(Exception):
     """The fleet cannot be had as asked for, or did not get there in time: what was seen, and what would be right."""
 
 
+class _Wait(NamedTuple):
+    """Somebody who waits for peers to be stable: for whom, in which generation, and on what further condition."""
+
+    watched: frozenset[Peer]
+    done: asyncio.Future[None]
+    after_generation: int
+    also: Callable[[], bool] | None
+
+
 class Fleet:
     """Peers that share a loop. `async with`, or `close` in the end; the loop must be running. `seed` fixes the jitter of backoffs."""
 
-    def __init__(self, bootstrap_servers: str, *, seed: int | None = None, client_id: str = "peers", close_timeout_ms: int = 5_000) -> None:
+    def __init__(
+        self, bootstrap_servers: str, *, seed: int | None = None, client_id: str = "peers", close_timeout_ms: int = 5_000,
+        routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+    ) -> None:
+        """`routes`: where to connect instead, by host and port that brokers advertise: theirs may not be reached from here."""
         self.loop = asyncio.get_running_loop()
         self.random = Random(seed)
+        self.identities = Random()
+        """Member ids of the consumer protocol are chosen by members, and must not be the same in two fleets with one seed."""
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.close_timeout_ms = close_timeout_ms
+        self.routes = dict(routes or {})
         self.connecting = asyncio.Semaphore(_CONNECTING_AT_ONCE)
         self.peers: dict[Peer, None] = {}
         self.bootstrap = Bootstrap(parse_addresses(bootstrap_servers), self.loop, self.buffer, client_id, CONNECT_TIMEOUT_S)
@@ -51,24 +70,28 @@ class Fleet:
         self._numbers: Counter[str] = Counter()
         self._unsettled: set[Peer] = set()
         self._gates: dict[str, Gate] = {}
-        self._waiting: list[tuple[frozenset[Peer], asyncio.Future[None]]] = []
+        self._waiting: list[_Wait] = []
         self.on_change: Callable[[Peer], None] | None = None
         """Called after anything that happened to a peer: for onlookers."""
+        self.on_callback: Callable[[Peer, Callback], None] | None = None
+        """Called with each callback of a peer's listener, before the listener is."""
 
     def now(self) -> int:
         """Milliseconds since the fleet was made."""
         return int((self.loop.time() - self._zero) * 1000)
 
     def peer(
-        self, config: MemberConfig, *, topics: Iterable[str] | None = None, pattern: str | None = None,
+        self, config: MemberConfig, *, topics: str | Iterable[str] | None = None, pattern: str | None = None,
         listener: RebalanceListener | None = None, keep_going: bool = False,
     ) -> Peer:
         """A new member, on its way into the group. Without a client id it gets one as Java makes them: consumer-<group>-<number>.
 
+        `topics`: names, or one name; `pattern`: instead, a regular expression that whole names must match.
         `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises MemberConfigError, FleetError.
         """
         if (topics is None) == (pattern is None):
             raise FleetError("give a peer either topics or a pattern")
+        topics = None if topics is None else topic_names(topics)
         self._numbers[config.group_id] += 1
         if not config.client_id:
             config = config.having(client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}")
@@ -88,23 +111,33 @@ class Fleet:
     def _gate_opened(self, group_id: str) -> None:
         del self._gates[group_id]
 
-    async def stable(self, peers: Collection[Peer] | None = None, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+    async def stable(
+        self, peers: Collection[Peer] | None = None, timeout_s: float = DEFAULT_TIMEOUT_S, *, after_generation: int = -1,
+        also: Callable[[], bool] | None = None,
+    ) -> None:
         """Wait until all these peers (by default all) are settled, those of one group in the same generation.
 
+        It is true at once for peers that are settled already. `after_generation`: wait for a later generation than this.
+        `also`: a further condition, looked at whenever something happened to one of these peers, and every quarter of a second.
         Raises PeerError if one of them ends, FleetError if the time is over: both say what was seen.
         """
         watched = frozenset(self.peers if peers is None else peers)
-        done: asyncio.Future[None] = self.loop.create_future()
-        entry = (watched, done)
-        self._waiting.append(entry)
-        self._look(entry)
+        wait = _Wait(watched, self.loop.create_future(), after_generation, also)
+        self._waiting.append(wait)
+        self._look(wait)
+        end = self.loop.time() + timeout_s
         try:
-            await asyncio.wait_for(asyncio.shield(done), timeout_s)
-        except TimeoutError:
-            raise FleetError(f"not stable after {timeout_s:g} s: {self._seen(watched)}") from None
+            while not wait.done.done():
+                left = end - self.loop.time()
+                if left <= 0:
+                    later = f" in a generation after {after_generation}" if after_generation >= 0 else ""
+                    raise FleetError(f"not stable{later} after {timeout_s:g} s: {self._seen(watched)}")
+                await asyncio.wait([wait.done], timeout=left if also is None else min(left, _LOOK_S))
+                self._look(wait)
+            wait.done.result()
         finally:
-            self._waiting.remove(entry)
-            done.cancel()
+            self._waiting.remove(wait)
+            wait.done.cancel()
 
     def _seen(self, watched: Collection[Peer]) -> str:
         states = Counter("ended" if peer.ended else f"{peer.state} in generation {peer.generation}" for peer in watched)
@@ -138,8 +171,8 @@ class Fleet:
 
     def arm(self, peer: Peer) -> None:
         """See when this peer has to be called."""
-        deadline = peer.member.next_deadline()
-        if peer.polling:
+        deadline = None if peer.paused else peer.member.next_deadline()
+        if peer.polling and not peer.paused:
             poll = peer.member.next_poll()
             if poll is not None and (deadline is None or poll < deadline):
                 deadline = poll
@@ -160,9 +193,14 @@ class Fleet:
             self._unsettled.discard(peer)
         else:
             self._unsettled.add(peer)
-        for entry in list(self._waiting):
-            if peer.ended or self._unsettled.isdisjoint(entry[0]):
-                self._look(entry)
+        for wait in list(self._waiting):
+            if peer.ended or self._unsettled.isdisjoint(wait.watched):
+                self._look(wait)
+
+    def called_back(self, peer: Peer, callback: Callback) -> None:
+        """A peer's application is about to be told something."""
+        if self.on_callback is not None:
+            self.on_callback(peer, callback)
 
     def gone(self, peer: Peer) -> None:
         """A peer has ended."""
@@ -170,16 +208,18 @@ class Fleet:
         self._deadlines.cancel(peer)
         self.changed(peer)
 
-    def _look(self, entry: tuple[frozenset[Peer], asyncio.Future[None]]) -> None:
-        watched, done = entry
-        if done.done():
+    def _look(self, wait: _Wait) -> None:
+        """Is what somebody waits for true now?"""
+        if wait.done.done():
             return
-        for peer in watched:
+        for peer in wait.watched:
             if peer.ended:
-                done.set_exception(PeerError(f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"))
+                wait.done.set_exception(PeerError(f"{peer.client_id} has ended{f': {peer.fault}' if peer.fault else ''}"))
                 return
-        if agree(watched):
-            done.set_result(None)
+        if not agree(wait.watched) or any(peer.generation <= wait.after_generation for peer in wait.watched):
+            return
+        if wait.also is None or wait.also():
+            wait.done.set_result(None)
 
     # -- the timer -----------------------------------------------------------------------------------------------------
 

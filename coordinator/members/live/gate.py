@@ -1,23 +1,38 @@
 """Members that start together join together: the last JoinGroup of each waits until all of them are ready for it.
 
-Without this a broker with no initial rebalance delay makes a first generation of whoever came first, and those learn only by their
-next heartbeat that the others want in. If that happens all the same, those that are in send their next heartbeat early, until all
-that started together are settled. Java clients know nothing of each other and have no such gate; what each of them sends is the same.
+A broker with an initial rebalance delay (DLY-1) makes one generation of them. One without ends its first join phase at once, with those
+whose JoinGroup it has read by then, which no client can determine; those that are in learn only by their next heartbeat that the others
+want in. So they send it early, until all that started together are settled in a second generation. Java clients know nothing of each
+other and have no such gate; what each of them sends is the same.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .peer import Peer
+from typing import Protocol
 
 LONGEST_S = 1.0
 """A gate opens after this at the latest, whoever is missing."""
 _LOOK_S = 0.1
 _MOST_LOOKS = 50
+
+
+class Entrant(Protocol):
+    """A member on its way in, as a gate sees it (`Entrant` is one)."""
+
+    ended: bool
+
+    @property
+    def generation(self) -> int:
+        """-1: none."""
+
+    @property
+    def settled(self) -> bool:
+        """Stable, and with no reason to join again."""
+
+    def beat_soon(self) -> None:
+        """Heartbeat now instead of when it is due."""
 
 
 class Gate:
@@ -27,20 +42,20 @@ class Gate:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, opened: Callable[[], None]) -> None:
         self._loop = loop
-        self._members: list[Peer] = []
-        self._entering: set[Peer] = set()
+        self._members: list[Entrant] = []
+        self._entering: set[Entrant] = set()
         self._ready: list[Callable[[], None]] = []
         self._opened = opened
         self._looks = 0
         self.is_open = False
         loop.call_later(LONGEST_S, self.open)
 
-    def enter(self, peer: Peer) -> None:
+    def enter(self, peer: Entrant) -> None:
         """A member starts; the gate waits for it."""
         self._members.append(peer)
         self._entering.add(peer)
 
-    def wait(self, peer: Peer, go_on: Callable[[], None]) -> bool:
+    def wait(self, peer: Entrant, go_on: Callable[[], None]) -> bool:
         """The member is ready for its last JoinGroup. False: there is nothing to wait for; else `go_on` is called when it is time."""
         if self.is_open or peer not in self._entering:
             return False
@@ -50,7 +65,7 @@ class Gate:
             self.open()
         return True
 
-    def leave(self, peer: Peer) -> None:
+    def leave(self, peer: Entrant) -> None:
         """The member will not come."""
         self._entering.discard(peer)
         if not self._entering:

@@ -8,28 +8,34 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import CancelledError
 from threading import get_ident
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from assignors import TopicPartition
 
+from ..consumer_states import ConsumerState
 from ..effects import Position
 from ..faults import MemberFault
 from ..states import MemberState
-from .fleet import DEFAULT_TIMEOUT_S, Fleet
+from .fleet import DEFAULT_TIMEOUT_S, Fleet, FleetError
 from .peer import Peer, PeerError
 from .recorder import Callback
 
 T = TypeVar("T")
 
+_LOOK_S = 1.0
+
 
 class PeerHandle:
     """A live member beside a test. Leaves at the end of `with` or `async with`."""
 
-    def __init__(self, fleet: Fleet, make: Callable[[], Peer], loop_thread: int) -> None:
+    def __init__(self, fleet: Fleet, make: Callable[[], Peer], loop_thread: int, stable_members: Callable[[], int]) -> None:
+        """`stable_members`: how many members its group has, 0 while the group is not Stable; called on the fleet's loop."""
         self._fleet = fleet
         self._loop_thread = loop_thread
+        self._stable_members = stable_members
         self._peer = self._do(make)
 
     # -- what it is ----------------------------------------------------------------------------------------------------
@@ -41,7 +47,7 @@ class PeerHandle:
 
     @property
     def generation(self) -> int:
-        """The generation it is in; -1: none."""
+        """The generation it is in, in the consumer protocol its member epoch; -1: none."""
         return self._do(lambda: self._peer.generation)
 
     @property
@@ -55,8 +61,8 @@ class PeerHandle:
         return self._peer.client_id
 
     @property
-    def state(self) -> MemberState:
-        """UNJOINED to STABLE (CLI-3)."""
+    def state(self) -> MemberState | ConsumerState:
+        """UNJOINED to STABLE (CLI-3); in the consumer protocol UNSUBSCRIBED to FATAL (K8-CL-1)."""
         return self._do(lambda: self._peer.state)
 
     @property
@@ -90,8 +96,17 @@ class PeerHandle:
         """Stop polling: after max.poll.interval.ms it leaves."""
         self._do(self._peer.stall)
 
+    def pause(self) -> None:
+        """Stand still, as a process in a long collection of garbage: no heartbeats, no polls, nothing read, until `resume`."""
+        self._do(self._peer.pause)
+
+    @property
+    def paused(self) -> bool:
+        """Does it stand still?"""
+        return self._do(lambda: self._peer.paused)
+
     def resume(self) -> None:
-        """Poll again."""
+        """Go on after `stall` or `pause`."""
         self._do(self._peer.resume)
 
     def rebalance(self) -> None:
@@ -106,17 +121,44 @@ class PeerHandle:
         """Die without a word; the group notices when the session runs out."""
         self._do(self._peer.crash)
 
-    def wait_stable(self, timeout_s: float = DEFAULT_TIMEOUT_S) -> Self:
-        """Wait until it is settled in a generation. Raises FleetError when the time is over, PeerError if it ended."""
-        self._wait(lambda: self._fleet.stable([self._peer], timeout_s), "await stable()")
+    def wait_stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Self:
+        """Wait until it is settled in a generation: Stable, with its part of the assignment, and no reason to join again.
+
+        A peer that is settled already is so at once, also when another member has just begun to join. To wait for what comes
+        next, say how many `members` the group has then, or which generation it was before:
+
+            before = peer.generation
+            consumer.subscribe(["orders"])
+            peer.wait_stable(members=2)                      # or after_generation=before
+
+        Raises FleetError when the time is over, PeerError if it ended.
+        """
+        self._wait(lambda: self._settled(timeout_s, members, after_generation), "await stable()")
         return self
+
+    async def _settled(self, timeout_s: float, members: int | None, after_generation: int) -> None:
+        also = None if members is None else lambda: self._stable_members() == members
+        if members is None and self._peer.member.config.speaks_consumer:
+            # Only the coordinator knows whether a new assignment is still to come (group.consumer.assignment.interval.ms).
+            also = lambda: self._stable_members() > 0  # noqa: E731
+        try:
+            await self._fleet.stable([self._peer], timeout_s, after_generation=after_generation, also=also)
+        except FleetError as error:
+            if members is None:
+                raise
+            raise FleetError(f"{error}; members in the stable group: {self._stable_members()}, not {members}") from None
 
     def wait_commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
         """Commit, all positions unless named, and wait. Raises MemberFault."""
         self._wait(lambda: self._peer.commit(offsets), "await commit()")
 
     def stop(self, *, leave: bool | None = None) -> None:
-        """Leave the group and end; from another thread, wait for it. On the loop itself: `await left()` afterwards."""
+        """Leave the group and end; from another thread, wait for it. On the loop itself: `await left()` afterwards.
+
+        A peer that has ended, be it with its emulator, is left as it is.
+        """
+        if self._peer.ended or self._fleet.loop.is_closed():
+            return
         if self._loop_thread == get_ident():
             self._peer.close(leave=leave)
             return
@@ -124,9 +166,9 @@ class PeerHandle:
 
     # -- the same for asynchronous code --------------------------------------------------------------------------------
 
-    async def stable(self, timeout_s: float = DEFAULT_TIMEOUT_S) -> Self:
+    async def stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Self:
         """As `wait_stable`."""
-        await self._on_loop(lambda: self._fleet.stable([self._peer], timeout_s))
+        await self._on_loop(lambda: self._settled(timeout_s, members, after_generation))
         return self
 
     async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
@@ -135,6 +177,8 @@ class PeerHandle:
 
     async def left(self) -> None:
         """Leave, and wait until that is done."""
+        if self._peer.ended or self._fleet.loop.is_closed():
+            return
         await self._on_loop(lambda: self._closed(None))
 
     async def _closed(self, leave: bool | None) -> None:
@@ -164,14 +208,46 @@ class PeerHandle:
         async def act() -> T:
             return action()
 
-        return asyncio.run_coroutine_threadsafe(act(), self._fleet.loop).result()
+        return self._result(act())
 
     def _wait(self, action: Callable[[], Coroutine[Any, Any, T]], instead: str) -> T:
         if self._loop_thread == get_ident():
             raise PeerError(f"waiting here would hold up the loop that the peer lives on: {instead}")
-        return asyncio.run_coroutine_threadsafe(action(), self._fleet.loop).result()
+        return self._result(action())
+
+    def _result(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have work done on the fleet's loop, and wait for it; not for ever, if that loop ends meanwhile."""
+        loop = self._fleet.loop
+        if loop.is_closed():
+            work.close()
+            raise self._gone()
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        while True:
+            try:
+                return future.result(_LOOK_S)
+            except TimeoutError:
+                if future.done():
+                    raise
+                if loop.is_closed():
+                    raise self._gone() from None
+            except CancelledError:
+                raise self._gone() from None
 
     async def _on_loop(self, action: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._loop_thread == get_ident():
             return await action()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(action(), self._fleet.loop))
+        work = action()
+        if self._fleet.loop.is_closed():
+            work.close()
+            raise self._gone()
+        future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._fleet.loop))
+        while not future.done():
+            await asyncio.wait([future], timeout=_LOOK_S)
+            if not future.done() and self._fleet.loop.is_closed():
+                raise self._gone()
+        if future.cancelled():
+            raise self._gone()
+        return future.result()
+
+    def _gone(self) -> PeerError:
+        return PeerError(f"{self.client_id} has ended with its emulator")

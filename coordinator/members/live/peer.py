@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+from typing import TYPE_CHECKING, Protocol
 
 from assignors import TopicPartition
 
+from ...printable import printable
 from ...wire.messages.find_coordinator import FindCoordinatorRequest
 from ...wire.messages.join_group import JoinGroupRequest
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
+from ..consumer_membership import new_member_id
+from ..consumer_states import ConsumerState
 from ..effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Node, Position, RebalanceListener, Send
 from ..faults import MemberFault
-from ..member import Member
+from ..making import make_member
 from ..requests import Unsupported
 from ..states import MemberState
 from .gate import Gate
@@ -30,10 +34,9 @@ from .wire import Wire
 if TYPE_CHECKING:
     from ..cluster_view import ClusterView
     from ..config import MemberConfig
-    from .fleet import Fleet
+    from .bootstrap import Bootstrap
 
 logger = logging.getLogger("coordinator.members")
-
 CONNECT_TIMEOUT_S = 10.0
 
 
@@ -41,20 +44,55 @@ class PeerError(Exception):
     """What was asked of a peer cannot be, or did not come about: what was seen instead."""
 
 
+class PeerDriver(Protocol):
+    """What a peer needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and somebody to tell."""
+
+    loop: asyncio.AbstractEventLoop
+    random: Random
+    identities: Random
+    buffer: memoryview
+    connecting: asyncio.Semaphore
+    close_timeout_ms: int
+    routes: dict[tuple[str, int], tuple[str, int]]
+    bootstrap: Bootstrap
+
+    def now(self) -> int:
+        """Milliseconds since the driver's zero."""
+
+    def arm(self, peer: Peer) -> None:
+        """The peer's next deadline may have changed."""
+
+    def changed(self, peer: Peer) -> None:
+        """Something happened to the peer."""
+
+    def called_back(self, peer: Peer, callback: Callback) -> None:
+        """The peer's application is about to be told something."""
+
+    def gone(self, peer: Peer) -> None:
+        """The peer has ended."""
+
+
 class Peer:
     """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
 
-    def __init__(self, fleet: Fleet, config: MemberConfig, listener: RebalanceListener | None, gate: Gate, *, keep_going: bool) -> None:
+    def __init__(
+        self, fleet: PeerDriver, config: MemberConfig, listener: RebalanceListener | None, gate: Gate, *, keep_going: bool
+    ) -> None:
         self._fleet = fleet
-        self._recorder = Recorder(self, listener)
-        self.member = Member(config, self._recorder, chance=fleet.random.random, now=fleet.now())
+        self._recorder = Recorder(lambda: (self.generation, fleet.now()), listener, lambda callback: fleet.called_back(self, callback))
+        self.member = make_member(
+            config, self._recorder, chance=fleet.random.random, now=fleet.now(), member_id=new_member_id(fleet.identities.random)
+        )
         self.fault: MemberFault | None = None
         """The last one that `poll` raised, or that came on the way out."""
         self.polling = True
+        self.paused = False
+        self._missed: list[Callable[[], None]] = []  # what came while it was paused
         self.ended = False
         self._keep_going = keep_going
         self._gate = gate
-        gate.enter(self)
+        if not config.speaks_consumer:  # nobody waits for others in the consumer protocol
+            gate.enter(self)
         self._wire: Wire | None = None
         self._wire_node: Node | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -69,13 +107,13 @@ class Peer:
         return self.member.config.client_id
 
     @property
-    def state(self) -> MemberState:
+    def state(self) -> MemberState | ConsumerState:
         """Where its member stands."""
         return self.member.state
 
     @property
     def generation(self) -> int:
-        """-1: none."""
+        """-1: none. In the consumer protocol: the member epoch."""
         return self.member.generation.generation_id
 
     @property
@@ -105,32 +143,45 @@ class Peer:
 
     def __repr__(self) -> str:
         state = "ended" if self.ended else str(self.state)
+        number = "epoch" if self.member.config.speaks_consumer else "generation"
         trouble = f", {self.fault}" if self.fault else ""
-        return f"<peer {self.client_id}: {state}, generation {self.generation}, {len(self.owned)} partitions{trouble}>"
+        return f"<peer {self.client_id}: {state}, {number} {self.generation}, {len(self.owned)} partitions{trouble}>"
 
     # -- what it is told to do -----------------------------------------------------------------------------------------
 
-    def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
+    def subscribe(self, topics: str | Iterable[str] | None = None, pattern: str | None = None) -> None:
         """Ask for topics, or for those that match a pattern, in place of what was asked for."""
         now = self._fleet.now()
         if pattern is not None:
             self.member.subscribe_pattern(pattern, now)
         else:
-            self.member.subscribe(list(topics or ()), now)
+            self.member.subscribe(topics or (), now)
         self.turn(now)
 
     def stall(self) -> None:
         """The application is busy: it does not poll until `resume`, and leaves after max.poll.interval.ms (CLI-14)."""
+        if self.ended:
+            return
         self.polling = False
         self._fleet.arm(self)
 
+    def pause(self) -> None:
+        """Its process stands still, as in a long collection of garbage: nothing is sent or read until `resume`; its session will end."""
+        if not self.ended:
+            self.paused = True
+            self._fleet.arm(self)
+
     def resume(self) -> None:
-        """The application polls again."""
+        """The application polls again, its process goes on: it finds what came meanwhile, and what has become of its timers."""
         self.polling = True
-        self.turn(self._fleet.now())
+        self.paused = False
+        missed, self._missed = self._missed, []
+        for take in missed:
+            take()
+        self.due(self._fleet.now())
 
     def rebalance(self, reason: str = "a peer was told to rebalance") -> None:
-        """Join anew, so that the group rebalances (KIP-568)."""
+        """Join anew, so that the group rebalances (KIP-568). Nothing in the consumer protocol, as with Java's consumer."""
         self.member.enforce_rebalance(reason)
         self.turn(self._fleet.now())
 
@@ -145,7 +196,9 @@ class Peer:
         self.member.seek(partition, offset)
 
     async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
-        """Commit positions, all unless named, as commitSync does. Raises MemberFault."""
+        """Commit positions, all unless named, as commitSync does. Raises MemberFault, or PeerError if it has ended."""
+        if self.ended:
+            raise PeerError(f"{self.client_id} has ended{f': {self.fault}' if self.fault else ''}")
         now = self._fleet.now()
         number = self.member.commit(now, offsets)
         done: asyncio.Future[None] = self._fleet.loop.create_future()
@@ -159,6 +212,8 @@ class Peer:
             self._end = self._fleet.loop.create_future()
             if self.ended:
                 self._end.set_result(None)
+            elif self.paused:  # a process that stands still cannot say goodbye
+                self.crash()
             else:
                 now = self._fleet.now()
                 self.member.close(now, self._fleet.close_timeout_ms, leave=leave)
@@ -173,7 +228,7 @@ class Peer:
 
     def turn(self, now: int) -> None:
         """After anything that happened: let the application poll, carry out what the machine wants, see when to come back."""
-        if self.ended:
+        if self.ended or self.paused:
             return
         member = self.member
         if self.polling:
@@ -191,19 +246,19 @@ class Peer:
 
     def due(self, now: int) -> None:
         """Its deadline has come."""
-        if not self.ended:
+        if not self.ended and not self.paused:
             self.member.tick(now)
             self.turn(now)
 
     def _on_fault(self, fault: MemberFault, now: int) -> None:
         self.fault = fault
         if self._keep_going:
-            logger.warning("%s: %s", self.client_id, fault)
+            logger.warning("%s: %s", self.client_id, printable(fault))
             if self.polling:  # come back after a backoff
                 self.polling = False
                 self._fleet.loop.call_later(self.member.config.retry_backoff_ms / 1000, self.resume)
             return
-        logger.error("%s: %s", self.client_id, fault)
+        logger.error("%s: %s", self.client_id, printable(fault))
         self.member.close(now, self._fleet.close_timeout_ms)
 
     def _perform(self, effects: list[Effect], now: int) -> None:
@@ -249,13 +304,16 @@ class Peer:
     async def _connect(self, wire: Wire, node: Node) -> None:
         try:
             async with self._fleet.connecting:
-                await wire.connect(self._fleet.loop, node.host, node.port, CONNECT_TIMEOUT_S)
+                host, port = self._fleet.routes.get((node.host, node.port), (node.host, node.port))
+                await wire.connect(self._fleet.loop, host, port, CONNECT_TIMEOUT_S)
         except OSError as error:
-            logger.info("%s: no connection to %s:%d: %s", self.client_id, node.host, node.port, error.strerror or error)
+            logger.info("%s: no connection to %s:%d: %s", self.client_id, printable(node.host), node.port, error.strerror or error)
             self._on_lost(wire, wire.channel.unanswered(), str(error))
 
     def _on_lost(self, wire: Wire, unanswered: list[object], why: str) -> None:
-        if self._wire is wire and not self.ended:
+        if self.paused:
+            self._missed.append(lambda: self._on_lost(wire, unanswered, why))
+        elif self._wire is wire and not self.ended:
             self._wire = None
             now = self._fleet.now()
             self.member.disconnected(now)
@@ -271,6 +329,9 @@ class Peer:
     def _on_answer_or_fault(self, number: int, answer: Response | Unsupported) -> None:
         if self.ended:
             return
+        if self.paused:
+            self._missed.append(lambda: self._on_answer_or_fault(number, answer))
+            return
         if isinstance(answer, Unsupported):
             now = self._fleet.now()
             self.member.unsupported(number, answer, now)
@@ -280,6 +341,9 @@ class Peer:
 
     def _on_answer(self, number: int, response: Response | None) -> None:
         if self.ended:
+            return
+        if self.paused:
+            self._missed.append(lambda: self._on_answer(number, response))
             return
         now = self._fleet.now()
         if response is None:
@@ -291,6 +355,9 @@ class Peer:
 
     def _on_metadata(self, view: ClusterView | None) -> None:
         if self.ended:
+            return
+        if self.paused:
+            self._missed.append(lambda: self._on_metadata(view))
             return
         now = self._fleet.now()
         if view is None:

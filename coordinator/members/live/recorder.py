@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from assignors import TopicPartition
 
 if TYPE_CHECKING:
     from ..effects import RebalanceListener
-    from .peer import Peer
 
 Partitions = tuple[TopicPartition, ...]
 
@@ -23,13 +23,19 @@ class Callback(NamedTuple):
 
 
 class Recorder:
-    """Stands between a member and its application's listener, if there is one."""
+    """Stands between a member and its application's listener, if there is one.
 
-    __slots__ = ("_listener", "_peer", "callbacks")
+    `when` gives the member's generation and the fleet's time; `called` is called with each callback before the listener is.
+    """
 
-    def __init__(self, peer: Peer, listener: RebalanceListener | None) -> None:
-        self._peer = peer
+    __slots__ = ("_called", "_listener", "_when", "callbacks")
+
+    def __init__(
+        self, when: Callable[[], tuple[int, int]], listener: RebalanceListener | None, called: Callable[[Callback], None]
+    ) -> None:
+        self._when = when
         self._listener = listener
+        self._called = called
         self.callbacks: list[Callback] = []
 
     def on_partitions_revoked(self, partitions: Partitions) -> None:
@@ -51,4 +57,7 @@ class Recorder:
             self._listener.on_partitions_lost(partitions)
 
     def _record(self, kind: str, partitions: Partitions) -> None:
-        self.callbacks.append(Callback(kind, partitions, self._peer.generation, self._peer.now_ms))
+        generation, at_ms = self._when()
+        callback = Callback(kind, partitions, generation, at_ms)
+        self.callbacks.append(callback)
+        self._called(callback)

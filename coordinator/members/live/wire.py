@@ -1,7 +1,7 @@
 """One TCP connection of a client: asyncio's side of a `Channel`.
 
 Owns the socket and its end. All connections of a fleet share one receive buffer: it is empty again when a call returns.
-Refuses to know what is asked.
+Does not depend on what is asked.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from coordinator import __version__
+from coordinator.version import __version__
 
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response

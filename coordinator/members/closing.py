@@ -1,0 +1,30 @@
+"""A close under way: commits first, then the member leaves, then the end; no later than its deadline."""
+
+from __future__ import annotations
+
+from . import offsets
+from .faults import MemberFault
+from .participant import Participant
+
+
+class Closing:
+    """Where a close stands. `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None as configured."""
+
+    __slots__ = ("committing", "deadline", "ended", "fault", "leave", "leaving")
+
+    def __init__(self, deadline: int, leave: bool | None) -> None:
+        self.deadline = deadline
+        self.leave = leave
+        self.committing = False
+        self.leaving = False
+        self.ended = False
+        self.fault: MemberFault | None = None
+
+
+def committed(m: Participant, closing: Closing, now: int) -> bool:
+    """Are all commits through, the last one of auto-commit included?"""
+    if not closing.committing:
+        closing.committing = True
+        offsets.commit_for_own_sake(m, closing.deadline, now)
+    offsets.push(m, now)
+    return not m.commits

@@ -1,0 +1,311 @@
+"""What every member is to its driver, whichever group protocol it speaks: `Member` (classic) and `ConsumerMember` (KIP-848).
+
+Owns the bookkeeping of requests and answers, positions, commits, metadata and the way out. What a protocol does in `poll`, when it
+heartbeats and how it leaves is the subclass's.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from assignors import TopicPartition
+
+from ..wire.messages.find_coordinator import FindCoordinatorRequest
+from ..wire.messages.offset_commit import OffsetCommitRequest
+from ..wire.messages.offset_fetch import OffsetFetchRequest
+from ..wire.schema import Request, Response
+from . import discovery, offsets, topics
+from .closing import Closing
+from .cluster_view import ClusterView
+from .config import MemberConfig
+from .consumer_states import ConsumerState
+from .effects import Disconnect, Effect, Node, Position
+from .participant import InFlight, Participant
+from .requests import Unsupported
+from .states import Generation, MemberState
+from .subscription import Partitions, in_order
+
+AnswerTable = dict[type[Request], Callable[[Any, InFlight, "Response | None", int], None]]
+DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+
+
+class GroupMember(ABC):
+    """A member of one group, as its driver sees it."""
+
+    __slots__ = ("_closing",)
+
+    ANSWERS: ClassVar[AnswerTable] = {
+        FindCoordinatorRequest: discovery.on_find,
+        OffsetCommitRequest: offsets.on_commit,
+        OffsetFetchRequest: offsets.on_offsets,
+    }
+    """Who takes the answer to each kind of request."""
+
+    _closing: Closing | None
+
+    # -- what a protocol adds ------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _p(self) -> Participant:
+        """Its state."""
+
+    @property
+    @abstractmethod
+    def state(self) -> MemberState | ConsumerState:
+        """Where it stands (CLI-3, K8-CL-1)."""
+
+    @property
+    @abstractmethod
+    def is_leader(self) -> bool:
+        """Did it assign in this generation? Never, in the consumer protocol: the coordinator assigns."""
+
+    @property
+    @abstractmethod
+    def settled(self) -> bool:
+        """Has it its part of the assignment, and no reason to ask for another?"""
+
+    @property
+    @abstractmethod
+    def rejoin_reason(self) -> str:
+        """Why it joins next; "" if it does not."""
+
+    @abstractmethod
+    def subscribe(self, topics_: str | Iterable[str], now: int) -> None:
+        """Ask for topics by name, one or several, in place of what was asked for; none at all: `unsubscribe`.
+
+        Raises MemberConfigError for what are no names.
+        """
+
+    @abstractmethod
+    def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
+        """Ask for all topics whose whole name matches, now and later (CLI-20, K8-RX-1)."""
+
+    @abstractmethod
+    def unsubscribe(self, now: int) -> None:
+        """Leave the group and ask for nothing. Raises ListenerFault when that is done."""
+
+    @abstractmethod
+    def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
+        """Join anew at the next poll, whatever the group does (KIP-568). Nothing in the consumer protocol, as with Java's consumer."""
+
+    @abstractmethod
+    def beat_soon(self, now: int) -> None:
+        """Let the next heartbeat be due now; where none is on its way."""
+
+    @abstractmethod
+    def poll(self, now: int) -> bool:
+        """The application calls in. True: it is in the group and nothing is pending.
+
+        Raises MemberFault for what the application has to know; the next poll goes on.
+        """
+
+    @abstractmethod
+    def next_poll(self) -> int | None:
+        """When `poll` has something to do of its own accord, provided that the application polls."""
+
+    @abstractmethod
+    def _beat(self, now: int) -> None:
+        """Send a heartbeat, leave, look for the coordinator: what is due without the application."""
+
+    @abstractmethod
+    def _next_beat(self) -> int | None:
+        """When `_beat` has something to do."""
+
+    @abstractmethod
+    def _close(self, closing: Closing, now: int) -> None:
+        """Go on closing as far as possible."""
+
+    @abstractmethod
+    def _is_news(self, response: Response) -> bool:
+        """Is there something for `poll` or `take` after this answer?"""
+
+    @abstractmethod
+    def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
+        """A request of the protocol's own cannot be sent to this broker."""
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> MemberConfig:
+        """As given."""
+        return self._p.config
+
+    @property
+    def generation(self) -> Generation:
+        """Generation, member id and assignor as it believes them to be; in the consumer protocol the member epoch stands for the first."""
+        return self._p.generation
+
+    @property
+    def coordinator(self) -> Node | None:
+        """The coordinator, as far as known."""
+        return self._p.coordinator
+
+    @property
+    def subscription(self) -> frozenset[str]:
+        """The topics it asks for by name; with a pattern that it matches itself, those that match."""
+        return self._p.subscribed.topics
+
+    @property
+    def owned(self) -> Partitions:
+        """Its partitions, by topic and number."""
+        return in_order(self._p.subscribed.owned)
+
+    @property
+    def positions(self) -> Mapping[TopicPartition, Position]:
+        """Where it stands in its partitions; those of unknown position are left out."""
+        return self._p.subscribed.positions
+
+    @property
+    def positions_known(self) -> bool:
+        """Have the committed offsets of all its partitions been fetched?"""
+        return not self._p.subscribed.unknown_positions()
+
+    @property
+    def closed(self) -> bool:
+        """Has it ended?"""
+        return self._closing is not None and self._closing.ended
+
+    # -- what the application asks for ---------------------------------------------------------------------------------
+
+    def seek(self, partition: TopicPartition, position: Position | int) -> None:
+        """Set the position in an owned partition: what the next commit says. Raises KeyError if it is not owned."""
+        subscribed = self._p.subscribed
+        if partition not in subscribed.owned:
+            raise KeyError(f"{partition} is not owned")
+        subscribed.positions[partition] = position if isinstance(position, Position) else Position(position)
+
+    def commit(self, now: int, offsets_: Mapping[TopicPartition, Position] | None = None, *, retry: bool = True) -> int:
+        """Commit positions (all, if none are named); the end comes as `Committed` under the number returned.
+
+        `retry`: retriable failures are retried until default.api.timeout.ms, as commitSync does; else told, as commitAsync does.
+        """
+        m = self._p
+        expires_at = now + m.config.default_api_timeout_ms if retry else None
+        return offsets.commit(m, m.subscribed.positions if offsets_ is None else offsets_, expires_at, now).number
+
+    def pump(self, now: int) -> None:
+        """The application waits for a commit and does not poll: send what waits for the coordinator or for its next try."""
+        offsets.push(self._p, now)
+
+    @property
+    def commit_due(self) -> int | None:
+        """When `pump` has something to do; None: an answer is waited for."""
+        m = self._p
+        if m.coordinator is None:
+            return None if m.find_in_flight or not m.commits else m.find_again_at
+        return min((commit.again_at for commit in m.commits.values() if not commit.in_flight), default=None)
+
+    def close(self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None) -> None:
+        """Commit (auto-commit), give everything up, leave, end; `Closed` comes when that is done, or time is up.
+
+        `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None as configured.
+        """
+        if self._closing is None:
+            self._closing = Closing(now + timeout_ms, leave)
+        self._close(self._closing, now)
+
+    # -- what the driver tells -----------------------------------------------------------------------------------------
+
+    def receive(self, number: int, response: Response, now: int) -> bool:
+        """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or `take`, as after most heartbeats."""
+        self._answer(number, response, now)
+        return bool(self._p.effects) or self._closing is not None or self._is_news(response)
+
+    def failed(self, number: int, now: int) -> None:
+        """No answer will come: the connection could not be had, or was lost."""
+        sent = self._p.in_flight.get(number)
+        if sent is not None and sent.node is not None and sent.node == self._p.coordinator:
+            discovery.forget(self._p, "a request got no answer", disconnected=True)
+        self._answer(number, None, now)
+
+    def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
+        """The request was never sent: the broker's versions cannot carry it (VER-18). `poll` raises that, a commit ends with it."""
+        m = self._p
+        sent = m.in_flight.pop(number, None)
+        if sent is None:
+            return
+        if sent.commit is not None:
+            offsets.end(m, sent.commit, fault)
+        elif isinstance(sent.message, OffsetFetchRequest):
+            m.offsets_in_flight, m.offsets_fault = False, fault
+        else:
+            self._cannot_say(sent, fault)
+        self._go_on(now)
+
+    def disconnected(self, now: int) -> None:
+        """The connection to the coordinator is gone, and with it all answers that were to come on it."""
+        m = self._p
+        discovery.forget(m, "the connection was lost", disconnected=True)
+        for number in [number for number, sent in m.in_flight.items() if sent.node is not None]:
+            self._answer(number, None, now)
+
+    def _answer(self, number: int, response: Response | None, now: int) -> None:
+        sent = self._p.in_flight.pop(number, None)
+        if sent is None:
+            return
+        self.ANSWERS[type(sent.message)](self._p, sent, response, now)
+        self._go_on(now)
+
+    def waits_for(self, number: int) -> bool:
+        """Is an answer to this request still of use?"""
+        return number in self._p.in_flight
+
+    def metadata(self, view: ClusterView, now: int) -> None:
+        """Metadata came that this member asked for."""
+        topics.on_metadata(self._p, view, now)
+
+    def metadata_failed(self, now: int) -> None:
+        """The metadata it asked for cannot be had just now."""
+        topics.on_failure(self._p, now)
+
+    def tick(self, now: int) -> None:
+        """Do what has fallen due without the application: request timeouts, heartbeats, discovery, the end of a close."""
+        m = self._p
+        overdue = [number for number, sent in m.in_flight.items() if now >= sent.deadline]
+        if overdue:
+            self._time_out(overdue, now)
+        if self._closing is None:
+            self._beat(now)
+            topics.ask(m, now)
+        self._go_on(now)
+
+    def _time_out(self, overdue: Iterable[int], now: int) -> None:
+        m = self._p
+        if any(m.in_flight[number].node is not None for number in overdue):
+            if m.coordinator is not None:
+                m.effects.append(Disconnect(m.coordinator, "a request was not answered in time"))
+            self.disconnected(now)
+        for number in overdue:
+            self._answer(number, None, now)
+
+    def _go_on(self, now: int) -> None:
+        if self._closing is not None:
+            self._close(self._closing, now)
+
+    def next_deadline(self) -> int | None:
+        """When `tick` has something to do."""
+        m = self._p
+        if self._closing is not None:
+            if self._closing.ended:
+                return None
+            find_at = None if m.coordinator is not None or m.find_in_flight else m.find_again_at
+            due = earlier(earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at)
+        else:
+            due = earlier(self._next_beat(), topics.next_deadline(m))
+        for sent in m.in_flight.values():
+            due = earlier(due, sent.deadline)
+        return due
+
+    def take(self) -> list[Effect]:
+        """What is to be done now, in order."""
+        effects, self._p.effects = self._p.effects, []
+        return effects
+
+
+def earlier(a: int | None, b: int | None) -> int | None:
+    """The earlier of two instants, either of which may be none."""
+    return b if a is None or (b is not None and b < a) else a

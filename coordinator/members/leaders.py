@@ -1,0 +1,140 @@
+"""Requests to the leaders of partitions: who leads what, what is on its way to whom, and when an answer is overdue.
+
+Owns the metadata of leaders (asked for when something is unknown or stale, after a backoff), the numbers of requests, which are
+negative so that they never meet those of a `Member`, and their deadlines. Does not depend on what is fetched or produced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from assignors import TopicPartition
+
+from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from ..wire.schema import Request, Response
+from .backoff import Backoff
+from .effects import AskBroker, DropBroker, Effect, Node, Send
+
+OnAnswer = Callable[["Response | None", int], None]
+"""Given the answer, or None if there will be none, and the instant."""
+
+
+class Leader(NamedTuple):
+    """Who leads a partition."""
+
+    node: Node
+    epoch: int
+
+
+class _Asked(NamedTuple):
+    deadline: int
+    node: Node | None
+    answered: OnAnswer
+
+
+class Leaders:
+    """One client's requests to brokers. `chance` draws from 0 to 1; durations are milliseconds."""
+
+    __slots__ = ("_asked", "_backoff", "_known", "_metadata_again_at", "_metadata_in_flight", "_number", "_timeout_ms", "effects", "wanted")
+
+    def __init__(self, timeout_ms: int, backoff: Backoff) -> None:
+        self.effects: list[Effect] = []
+        self.wanted: set[str] = set()
+        """Topics whose leaders are to be asked for."""
+        self._timeout_ms = timeout_ms
+        self._backoff = backoff
+        self._known: dict[TopicPartition, Leader] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._number = 0
+        self._metadata_in_flight = False
+        self._metadata_again_at = 0
+
+    # -- who leads
+
+    def of(self, partition: TopicPartition) -> Leader | None:
+        """The leader, as far as known; if it is not, metadata will be asked for."""
+        found = self._known.get(partition)
+        if found is None:
+            self.wanted.add(partition.topic)
+        return found
+
+    def forget(self, partitions: Iterable[TopicPartition]) -> None:
+        """These have another leader by now, or none."""
+        for partition in partitions:
+            self._known.pop(partition, None)
+            self.wanted.add(partition.topic)
+
+    def partitions(self, topic: str) -> tuple[int, ...]:
+        """The partitions of a topic that have a known leader."""
+        return tuple(sorted(partition for name, partition in self._known if name == topic))
+
+    def look_up(self, now: int) -> None:
+        """Ask for metadata if something is wanted and it is time."""
+        if self.wanted and not self._metadata_in_flight and now >= self._metadata_again_at:
+            self._metadata_in_flight = True
+            topics = [MetadataRequestTopic(name=name) for name in sorted(self.wanted)]
+            self.ask(None, MetadataRequest(topics=topics, allow_auto_topic_creation=False), now, self._on_metadata)
+
+    def _on_metadata(self, response: Response | None, now: int) -> None:
+        self._metadata_in_flight = False
+        if isinstance(response, MetadataResponse):
+            nodes = {row.node_id: Node(row.node_id, row.host, row.port) for row in response.brokers}
+            for topic in response.topics:
+                rows = [row for row in topic.partitions if not row.error_code and row.leader_id in nodes]
+                if topic.name is not None and rows and len(rows) == len(topic.partitions):
+                    self.wanted.discard(topic.name)
+                for row in rows:
+                    found = Leader(nodes[row.leader_id], row.leader_epoch)
+                    self._known[TopicPartition(topic.name or "", row.partition_index)] = found
+        if self.wanted:
+            self._metadata_again_at = now + self._backoff.next()
+        else:
+            self._backoff.reset()
+            self._metadata_again_at = now + 100
+
+    # -- requests
+
+    def ask(self, node: Node | None, message: Request, now: int, answered: OnAnswer, timeout_ms: int | None = None) -> int:
+        """Put a request among the effects; `node` None: any broker will do."""
+        self._number -= 1
+        self._asked[self._number] = _Asked(now + (timeout_ms or self._timeout_ms), node, answered)
+        self.effects.append(Send(self._number, None, message) if node is None else AskBroker(self._number, node, message))
+        return self._number
+
+    def tell(self, node: Node, message: Request) -> None:
+        """Put a request among the effects that has no answer."""
+        self._number -= 1
+        self.effects.append(AskBroker(self._number, node, message))
+
+    def receive(self, number: int, response: Response | None, now: int) -> bool:
+        """The answer to a request came, or (None) will not. False: nobody waits for it any more."""
+        asked = self._asked.pop(number, None)
+        if asked is not None:
+            asked.answered(response, now)
+        return asked is not None
+
+    def tick(self, now: int) -> None:
+        """Give up what is overdue, with the connection that it was asked on."""
+        for number in [number for number, asked in self._asked.items() if now >= asked.deadline]:
+            asked = self._asked.get(number)
+            if asked is None:
+                continue
+            if asked.node is not None:
+                self.effects.append(DropBroker(asked.node, "a request was not answered in time"))
+                for other in [other for other, each in self._asked.items() if each.node == asked.node]:
+                    self.receive(other, None, now)
+            else:
+                self.receive(number, None, now)
+
+    def next_deadline(self) -> int | None:
+        """When `tick` or `look_up` has something to do."""
+        due = [asked.deadline for asked in self._asked.values()]
+        if self.wanted and not self._metadata_in_flight:
+            due.append(self._metadata_again_at)
+        return min(due, default=None)
+
+    def take(self) -> list[Effect]:
+        """What is to be done now."""
+        effects, self.effects = self.effects, []
+        return effects

@@ -1,0 +1,24 @@
+"""Making the member that a configuration asks for, of either group protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .config import MemberConfig
+from .consumer_member import ConsumerMember
+from .effects import RebalanceListener
+from .group_member import GroupMember
+from .member import Member
+
+
+def make_member(
+    config: MemberConfig, listener: RebalanceListener | None = None, *, chance: Callable[[], float], now: int = 0,
+    member_id: str | None = None,
+) -> GroupMember:  # fmt: skip
+    """A member of the group protocol that `config` names. `member_id`: only for the consumer protocol, whose members choose their own.
+
+    Raises MemberConfigError for assignors that cannot be had, or that do not go together.
+    """
+    if config.speaks_consumer:
+        return ConsumerMember(config, listener, chance=chance, now=now, member_id=member_id)
+    return Member(config, listener, chance=chance, now=now)

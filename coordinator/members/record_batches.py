@@ -1,0 +1,167 @@
+"""Record batches (format v2) as clients see them: built to be produced, read after a fetch.
+
+Owns the layout of a batch and of its records, and its checksum. Plain and gzip batches are read; a batch in another compression
+raises WireError that names it. Does not depend on requests, and not on how brokers keep logs.
+
+Sources: KIP-98 (format v2), KIP-32 (timestamps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from struct import Struct, error
+from typing import Final, NamedTuple
+
+from ..wire.primitives import WireError
+from ..wire.varints import put_sized, put_varint
+
+_HEADER = Struct(">qiibIhiqqqhii")
+_CHECKED = Struct(">hiqqqhii")
+_CONTROL_KEY = Struct(">hh")
+_HEADER_SIZE: Final = 61
+_CHECKED_FROM: Final = 21
+_MAGIC: Final = 2
+_CODEC, _TRANSACTIONAL, _CONTROL = 0x07, 0x10, 0x20
+_GZIP: Final = 1
+_CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+_ABORT: Final = 0
+
+
+class NewRecord(NamedTuple):
+    """A record to be produced. `timestamp`: Unix milliseconds."""
+
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+class ReadRecord(NamedTuple):
+    """A record as it was fetched. `timestamp`: Unix milliseconds."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+
+
+class ReadBatch(NamedTuple):
+    """A batch as it was fetched: records, or, `control`, the end of a transaction, which `aborts` or commits it."""
+
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    producer_id: int
+    transactional: bool
+    control: bool
+    aborts: bool
+    records: tuple[ReadRecord, ...]
+
+
+def build_batch(
+    records: Sequence[NewRecord], *, producer_id: int = -1, producer_epoch: int = -1, base_sequence: int = -1, transactional: bool = False
+) -> bytes:
+    """One uncompressed batch of at least one record."""
+    base = records[0].timestamp
+    payload = bytearray()
+    for delta, record in enumerate(records):
+        body = bytearray(1)
+        put_varint(body, record.timestamp - base)
+        put_varint(body, delta)
+        put_sized(body, record.key)
+        put_sized(body, record.value)
+        body.append(0)  # no headers
+        put_varint(payload, len(body))
+        payload += body
+    latest = max(record.timestamp for record in records)
+    attributes = _TRANSACTIONAL if transactional else 0
+    checked = _CHECKED.pack(
+        attributes, len(records) - 1, base, latest, producer_id, producer_epoch, base_sequence, len(records)) + payload
+    header = _HEADER.pack(0, len(checked) + 9, -1, _MAGIC, _crc32c(checked), 0, 0, 0, 0, 0, 0, 0, 0)[:_CHECKED_FROM]
+    return header + checked
+
+
+def read_batches(data: bytes) -> Iterator[ReadBatch]:
+    """The whole batches in `data`, in order; one that is cut short at the end is left out. Raises WireError."""
+    pos = 0
+    while pos + 12 <= len(data):
+        length = int.from_bytes(data[pos + 8 : pos + 12], "big", signed=True)
+        end = pos + 12 + length
+        if end > len(data):
+            return
+        if length < _HEADER_SIZE - 12:
+            raise WireError(f"a record batch of {length + 12} bytes")
+        yield _read_batch(data[pos:end])
+        pos = end
+
+
+def _read_batch(data: bytes) -> ReadBatch:
+    base, _, epoch, magic, crc, attributes, last_delta, base_timestamp, latest, producer, _, _, count = _HEADER.unpack_from(data)
+    if magic != _MAGIC:
+        raise WireError(f"a record batch of format {magic}: 2 is read")
+    if _crc32c(data[_CHECKED_FROM:]) != crc:
+        raise WireError(f"the record batch at offset {base} fails its checksum")
+    control = bool(attributes & _CONTROL)
+    try:
+        records = tuple(_records(_opened(data[_HEADER_SIZE:], attributes & _CODEC), base, base_timestamp, count))
+        aborts = control and _CONTROL_KEY.unpack_from(records[0].key or b"")[1] == _ABORT
+    except (IndexError, error) as fault:
+        raise WireError(f"the record batch at offset {base} ends early") from fault
+    if attributes & 0x08:  # append time: the batch's own holds for all
+        records = tuple(record._replace(timestamp=latest) for record in records)
+    return ReadBatch(
+        base, base + last_delta, epoch, producer, bool(attributes & _TRANSACTIONAL), control, aborts, () if control else records)
+
+
+def _opened(payload: bytes, codec: int) -> bytes:
+    if codec == 0:
+        return payload
+    if codec != _GZIP:
+        name = _CODECS[codec] if codec < len(_CODECS) else str(codec)
+        raise WireError(f"a record batch compressed with {name}: this consumer reads plain and gzip batches")
+    from zlib import MAX_WBITS, decompress
+    from zlib import error as damaged
+
+    try:
+        return decompress(payload, MAX_WBITS | 16)
+    except damaged as fault:
+        raise WireError(f"a gzip batch cannot be opened: {fault}") from fault
+
+
+def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> Iterator[ReadRecord]:
+    pos = 0
+    for _ in range(count):
+        length, pos = _varint(payload, pos)
+        end = pos + length
+        timestamp, pos = _varint(payload, pos + 1)
+        delta, pos = _varint(payload, pos)
+        key, pos = _bytes(payload, pos)
+        value, pos = _bytes(payload, pos)
+        if end > len(payload):
+            raise IndexError
+        yield ReadRecord(base + delta, base_timestamp + timestamp, key, value)
+        pos = end
+
+
+def _crc32c(data: bytes) -> int:
+    from google_crc32c import value
+
+    checksum: int = value(data)
+    return checksum
+
+
+def _varint(data: bytes, pos: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), pos
+        shift += 7
+        if shift > 63:
+            raise WireError("a number of more than ten bytes in a record")
+
+
+def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    size, pos = _varint(data, pos)
+    return (None, pos) if size < 0 else (data[pos : pos + size], pos + size)
