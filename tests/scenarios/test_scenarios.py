@@ -107,7 +107,7 @@ class Story:
         self.world.unload()
 
     def begin_load(self, words: list[str], options: dict[str, str]) -> None:
-        self.world.coordinator.begin_load()
+        self.world.begin_load()
 
     def load(self, words: list[str], options: dict[str, str]) -> None:
         self.world.finish_load()
@@ -255,7 +255,7 @@ def shown_member(member: Any) -> str:
 
 def state(world: World, group_id: str) -> str:
     """A group in one line: * leads, (join) and (sync) wait, (owes) has not synced yet."""
-    group = world.coordinator.groups[group_id]
+    group = world.coordinator.groups[group_id].membership
     marks = {True: " (join)", False: ""}
     members = []
     for m in group:

@@ -1,0 +1,75 @@
+"""What a judge is: it sees the lines of a log in order and says which of them broke its promise.
+
+Owns the verdicts and their three outcomes. A judge keeps state of its own per group, so one may see the lines of many.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple
+
+Line = dict[str, Any]
+
+
+class Judgement(Enum):
+    """How a promise stands."""
+
+    KEPT = "kept"
+    BROKEN = "broken"
+    NOT_JUDGED = "not judged"
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Finding(NamedTuple):
+    """A line that broke a promise: its number, its instant, and what is wrong with it."""
+
+    seq: int
+    at_ms: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.seq}, at {self.at_ms} ms: {self.text}"
+
+
+class Verdict(NamedTuple):
+    """What one judge says of one log. `why`: of a promise that was not judged."""
+
+    judge: str
+    promise: str
+    judgement: Judgement
+    findings: tuple[Finding, ...] = ()
+    why: str = ""
+
+    def __str__(self) -> str:
+        if self.judgement is Judgement.NOT_JUDGED:
+            return f"{self.judge}: not judged: {self.why}"
+        lines = "".join(f"\n  {finding}" for finding in self.findings)
+        return f"{self.judge}: {self.judgement}: {self.promise}{lines}"
+
+
+class Judge:
+    """One promise. Subclasses say what it is and look at each line."""
+
+    name: ClassVar[str]
+    promise: ClassVar[str]
+    """What Kafka promises, exceptions included, as a sentence."""
+    needs: ClassVar[frozenset[str]] = frozenset({"group"})
+    """The streams that have to be in the log."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def see(self, line: Line) -> None:
+        """Look at the next line."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """The log has ended."""
+
+    def blame(self, line: Line, text: str) -> None:
+        """This line broke the promise."""
+        self.findings.append(Finding(line["seq"], line["at_ms"], text))

@@ -1,0 +1,83 @@
+"""What the logs of partitions hold, by a log's stream `data`: batches of records, and how their transactions ended.
+
+Owns truncation: a batch that is appended below the end of what was there replaces it. Judges of records share this reading.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from .base import Line
+
+TopicPartition = tuple[str, int]
+
+
+class Batch:
+    """One batch. `outcome`: True when its transaction was committed, False when it was aborted, None while it is open."""
+
+    __slots__ = ("first", "last", "line", "outcome", "transactional")
+
+    def __init__(self, line: Line) -> None:
+        self.first: int = line["offset"]
+        self.last: int = line["last_offset"]
+        self.transactional: bool = line["transactional"]
+        self.outcome: bool | None = None
+        self.line = line
+
+
+class PartitionBatches:
+    """The batches of one partition, in the order of their offsets."""
+
+    def __init__(self) -> None:
+        self._firsts: list[int] = []
+        self._batches: list[Batch] = []
+        self._open: dict[int, list[Batch]] = {}
+
+    def append(self, line: Line) -> list[Batch]:
+        """A batch was appended; returns those whose place it took."""
+        batch = Batch(line)
+        keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < batch.first), 0)
+        replaced = self._batches[keep:]
+        del self._batches[keep:], self._firsts[keep:]
+        self._batches.append(batch)
+        self._firsts.append(batch.first)
+        if batch.transactional:
+            self._open.setdefault(line["producer_id"], []).append(batch)
+        return replaced
+
+    def mark(self, line: Line) -> list[Batch]:
+        """A transaction has ended here; returns its batches."""
+        ended = self._open.pop(line["producer_id"], [])
+        for batch in ended:
+            batch.outcome = line["committed"]
+        return ended
+
+    def between(self, first: int, last: int) -> Iterator[Batch]:
+        """The batches with records from `first` to `last`, both included."""
+        at = max(bisect_right(self._firsts, first) - 1, 0)
+        for batch in self._batches[at : bisect_left(self._firsts, last + 1)]:
+            if batch.last >= first:
+                yield batch
+
+
+class Batches:
+    """Those of all partitions."""
+
+    def __init__(self) -> None:
+        self._partitions: dict[TopicPartition, PartitionBatches] = {}
+
+    def of(self, topic: str, partition: int) -> PartitionBatches:
+        """Those of one partition."""
+        found = self._partitions.get((topic, partition))
+        if found is None:
+            found = self._partitions[topic, partition] = PartitionBatches()
+        return found
+
+    def see(self, line: Line) -> list[Batch]:
+        """Look at a line: returns the batches that a RecordsAppended replaced, or whose transaction a MarkerWritten ended."""
+        if line["type"] == "RecordsAppended":
+            return self.of(line["topic"], line["partition"]).append(line)
+        if line["type"] == "MarkerWritten":
+            return self.of(line["topic"], line["partition"]).mark(line)
+        return []

@@ -1,0 +1,203 @@
+"""Commits: only of the current generation or epoch, only of what the member was given; offsets go back only when somebody asked."""
+
+from __future__ import annotations
+
+from ..event_log.blobs import assignment
+from .base import Judge, Line
+from .consumer_groups import ConsumerGroups, GroupSeen
+
+_NONE = -1
+
+
+class CommitsStayWithinGeneration(Judge):
+    """No commit is accepted from a stale generation."""
+
+    name = "no_stale_commit"
+    promise = (
+        "a commit is accepted only from a member of the group and in its current generation; commits without a generation "
+        "only while the group is Empty (OC-1, OC-2), commits in transactions also without a member (TXN-2); in a consumer group only "
+        "at the member's epoch, or at an earlier one for partitions that it has had since then (K8-OFF-1, KIP-1251)"
+    )
+    needs = frozenset({"group", "wire"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._requests: dict[int, Line] = {}
+        self._members: dict[str, set[str]] = {}
+        self._consumers = ConsumerGroups()
+        self._stored: dict[str, list[str]] = {}  # the members of each group's stored generation: a coordinator loads those (ERR-7)
+
+    def see(self, line: Line) -> None:
+        kind, group = line["type"], line.get("group", "")
+        members = self._members.setdefault(group, set())
+        self._consumers.see(line)
+        consumers = self._consumers.get(group)
+        if kind == "RequestSeen" and line.get("api") in ("offset_commit", "txn_offset_commit"):
+            self._requests[line["seq"]] = line
+        elif kind in ("RequestAnswered", "RequestRefused"):
+            self._requests.pop(line["cause"] or _NONE, None)
+        elif kind == "MemberJoined":
+            members.add(line["member"])
+        elif kind == "MemberReplaced":
+            members.discard(line["replaced"])
+            members.add(line["member"])
+        elif kind == "MemberRemoved":
+            members.discard(line["member"])
+        elif kind in ("GroupUnloaded", "GroupDeleted", "GroupEmptied"):
+            members.clear()
+            if kind != "GroupUnloaded":
+                self._stored.pop(group, None)
+        elif kind == "GenerationStored":
+            stored = self._stored[group] = [member["member_id"] for member in line["members"]]
+            members.clear()
+            members.update(stored)
+        elif kind == "GroupLoaded":
+            members.update(self._stored.get(group, ()))
+        elif kind == "ConsumerGroupDowngraded":
+            stored = self._stored[group] = [member["member_id"] for member in line["members"]]
+            members.clear()
+            members.update(stored)
+        elif kind in ("OffsetsCommitted", "OffsetsPending") and consumers is not None:
+            self._committed_in_consumer_group(line, consumers)
+        elif kind in ("OffsetsCommitted", "OffsetsPending"):
+            self._committed(line, members)
+
+    def _committed(self, line: Line, members: set[str]) -> None:
+        member = line.get("member", "")
+        if member and member not in members:
+            self.blame(line, f"a commit of {member} was accepted, which is no member of group {line['group']}")
+        request = self._requests.get(line["cause"] or _NONE)
+        if request is None:
+            return
+        generation = request.get("generation", _NONE)
+        if generation != _NONE and generation != line["generation"]:
+            self.blame(line, f"a commit of generation {generation} was accepted in generation {line['generation']}")
+        if generation == _NONE and members and line["type"] == "OffsetsCommitted" and not member:
+            self.blame(line, f"a commit without generation was accepted while the group had {len(members)} members")
+
+    def _committed_in_consumer_group(self, line: Line, group: GroupSeen) -> None:
+        request = self._requests.get(line["cause"] or _NONE)
+        name, epoch = line.get("member", ""), _NONE if request is None else request.get("generation", _NONE)
+        pending = line["type"] == "OffsetsPending"
+        if not name:
+            if group.members and not pending:
+                self.blame(line, f"a commit without member was accepted while the group had {len(group.members)} members")
+            return
+        member = group.members.get(name)
+        if member is None:
+            self.blame(line, f"a commit of {name} was accepted, which is no member of group {line['group']}")
+        elif request is not None and (epoch > member.epoch or (pending and epoch != member.epoch)):
+            self.blame(line, f"a commit of epoch {epoch} of {name} was accepted at its epoch {member.epoch}")
+        elif request is not None and epoch < member.epoch:
+            for row in line["offsets"]:
+                since = member.had_since((row["topic"], row["partition"]))
+                if since is None or since > epoch:
+                    where = f"{row['topic']}-{row['partition']}"
+                    self.blame(line, f"a commit of epoch {epoch} of {name} was accepted for {where}, which it did not have then")
+
+
+class CommitsStayWithinAssignment(Judge):
+    """A member commits for what it was given. Kafka does not ask for that; an application that breaks it commits for others."""
+
+    name = "commits_within_assignment"
+    promise = (
+        "a member commits only for partitions that it was given in the current generation, or gave up in the rebalance that runs; "
+        "in a consumer group, that it has or is to give up"
+    )
+    needs = frozenset({"group"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given: dict[tuple[str, str], set[tuple[str, int]]] = {}
+        self._consumers = ConsumerGroups()
+
+    def see(self, line: Line) -> None:
+        kind, group = line["type"], line.get("group", "")
+        self._consumers.see(line)
+        if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"):
+            self._given = {key: found for key, found in self._given.items() if key[0] != group}
+        if kind == "GenerationStored" and line["protocol_type"] == "consumer":
+            self._given = {key: found for key, found in self._given.items() if key[0] != group}
+            for member in line["members"]:
+                topics = assignment(member["assignment"]) or {}
+                self._given[group, member["member_id"]] = {(topic, number) for topic, numbers in topics.items() for number in numbers}
+        elif kind == "OffsetsCommitted" and line.get("member"):
+            given = self._given_to(group, line["member"])
+            if given is None:
+                return
+            for row in line["offsets"]:
+                if (row["topic"], row["partition"]) not in given:
+                    who = line["member"]
+                    self.blame(line, f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have")
+
+    def _given_to(self, group: str, member: str) -> set[tuple[str, int]] | None:
+        consumers = self._consumers.get(group)
+        if consumers is None:
+            return self._given.get((group, member))
+        seen = consumers.members.get(member)
+        return None if seen is None else {*seen.held, *seen.revoking}
+
+
+class OffsetsOnlyGoBackWhenAsked(Judge):
+    """Committed offsets go back only by a commit, a deletion, an expiry or a deleted topic."""
+
+    name = "offsets_never_go_back_unasked"
+    promise = (
+        "a committed offset changes only by a commit, by the end of a transaction that had it pending, or because it was deleted, "
+        "expired, or its topic or group is gone"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
+
+    def see(self, line: Line) -> None:
+        kind, group = line["type"], line.get("group", "")
+        if kind == "OffsetsPending":
+            table = self._pending.setdefault((group, line["producer_id"]), {})
+            table.update({(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+        elif kind == "PendingOffsetsEnded":
+            table = self._pending.pop((group, line["producer_id"]), {})
+            for row in line["partitions"]:
+                if (row["topic"], row["partition"]) not in table:
+                    self.blame(line, f"a transaction ended with an offset of {row['topic']}-{row['partition']} that was never pending")
+            if line["partitions"] and not line["committed"]:
+                self.blame(line, "an aborted transaction changed committed offsets")
+
+
+class CommittedOffsetsGrow(Judge):
+    """A group's members commit forwards."""
+
+    name = "committed_offsets_grow"
+    promise = (
+        "a group's committed offset goes back only when somebody asks for it: a commit from outside the group, a position that was reset "
+        "or rewound, a deletion or an expiry; or when a commit was held up on its way: over another connection than the later one"
+    )
+    needs = frozenset({"group", "wire"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._peers: dict[int, str] = {}
+        self._committed: dict[tuple[str, str, int], tuple[int, str]] = {}
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind == "RequestSeen" and line["api"] == "offset_commit":
+            self._peers[line["seq"]] = line["peer"]
+        elif kind in ("RequestAnswered", "RequestRefused"):
+            self._peers.pop(line["cause"] or _NONE, None)
+        elif kind in ("PositionReset", "Rewound"):
+            self._committed.pop((line["group"], line["topic"], line["partition"]), None)
+        elif kind in ("OffsetsRemoved", "PendingOffsetsEnded"):
+            for row in line["partitions"]:
+                self._committed.pop((line["group"], row["topic"], row["partition"]), None)
+        elif kind in ("GroupDeleted", "GroupUnloaded", "GroupLoaded"):
+            self._committed = {key: found for key, found in self._committed.items() if key[0] != line["group"]}
+        elif kind == "OffsetsCommitted":
+            peer = self._peers.get(line["cause"] or _NONE, "")
+            for row in line["offsets"]:
+                key = (line["group"], row["topic"], row["partition"])
+                before, sender = self._committed.get(key, (0, peer))
+                if row["offset"] < before and sender == peer and line.get("member"):
+                    self.blame(line, f"{line['member']} committed {key[1]}-{key[2]} at {row['offset']} after {before}")
+                self._committed[key] = (row["offset"], peer)

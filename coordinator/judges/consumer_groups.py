@@ -1,0 +1,110 @@
+"""What judges know of consumer groups (KIP-848): who is a member, at which epoch, and what it has, folded from the events' lines.
+
+Owns no promise. Everything it follows is durable, so that a coordinator that loads a group has it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .base import Line
+
+TopicPartition = tuple[str, int]
+
+LEFT_FOR_NOW = -2
+_STABLE = "stable"
+KINDS = frozenset({
+    "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset", "GroupDeleted",
+    "ConsumerMemberSubscribed", "ConsumerMemberReplaced", "ConsumerMemberRemoved", "ConsumerMemberReconciled", "GroupEpochBumped",
+})  # fmt: skip
+"""The events that change what is known here."""
+
+
+class ConsumerSeen:
+    """One member: its epoch, whether it is on the way to another assignment, and what it has."""
+
+    __slots__ = ("epoch", "held", "revoking", "state")
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.state = _STABLE
+        self.held: dict[TopicPartition, int] = {}
+        """Each partition, and since which epoch the member has it."""
+        self.revoking: dict[TopicPartition, int] = {}
+        """The same of what it was told to give up, and has not yet."""
+
+    def take(self, line: Line) -> None:
+        """What the line says of it holds from now on."""
+        self.state = line["state"]
+        self.held, self.revoking = dict(_partitions(line["held"])), dict(_partitions(line["revoking"]))
+
+    def had_since(self, partition: TopicPartition) -> int | None:
+        """Since which epoch it has a partition; None: it has not."""
+        return self.held.get(partition, self.revoking.get(partition))
+
+
+class GroupSeen:
+    """One consumer group."""
+
+    __slots__ = ("epoch", "members")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.members: dict[str, ConsumerSeen] = {}
+
+    def rests(self) -> bool:
+        """Has every member all of its target at the group's epoch, or is there none?"""
+        return all(member.state == _STABLE and member.epoch == self.epoch for member in self.members.values())
+
+
+class ConsumerGroups:
+    """The consumer groups of a log, as far as it was seen."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, GroupSeen] = {}
+
+    def see(self, line: Line) -> GroupSeen | None:
+        """Fold a line; the group it is about, if that is a consumer group after it and the line changed it."""
+        kind = line["type"]
+        if kind not in KINDS:
+            return None
+        name = line["group"]
+        if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
+            self.groups[name] = GroupSeen(line.get("group_epoch", 0))
+        elif kind in ("ConsumerGroupDowngraded", "MembershipReset", "GroupDeleted"):
+            self.groups.pop(name, None)
+            return None
+        group = self.groups.setdefault(name, GroupSeen(0))
+        if kind == "GroupEpochBumped":
+            group.epoch = line["group_epoch"]
+        elif "member" in line:
+            _fold_member(group, line)
+        return group
+
+    def get(self, name: str) -> GroupSeen | None:
+        """A group; None if it is no consumer group."""
+        return self.groups.get(name)
+
+
+def _fold_member(group: GroupSeen, line: Line) -> None:
+    kind, name = line["type"], line["member"]
+    if kind == "ConsumerMemberRemoved":
+        group.members.pop(name, None)
+        return
+    if kind == "ConsumerMemberReplaced":
+        group.members.pop(line["replaced"], None)
+    member = group.members.setdefault(name, ConsumerSeen())
+    if kind == "ConsumerMemberReplaced":
+        member.epoch = 0
+        member.take(line)
+    elif kind == "ConsumerMemberReconciled":
+        member.epoch = line["member_epoch"]
+        member.take(line)
+
+
+def _partitions(topics: list[dict[str, Any]]) -> Iterator[tuple[TopicPartition, int]]:
+    for topic in topics:
+        name = topic["topic"] or topic["topic_id"]
+        for number, epoch in zip(topic["partitions"], topic["epochs"], strict=True):
+            yield (name, number), epoch

@@ -1,0 +1,45 @@
+"""Sets of offsets, as sorted intervals that do not touch: what judges of records remember."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+
+class Offsets:
+    """A set of offsets."""
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []  # behind the last
+
+    def add(self, first: int, last: int) -> None:
+        """All from `first` to `last`, both included."""
+        low = bisect_left(self._ends, first)
+        high = bisect_right(self._starts, last + 1)
+        if low < high:
+            first, last = min(first, self._starts[low]), max(last, self._ends[high - 1] - 1)
+        self._starts[low:high] = [first]
+        self._ends[low:high] = [last + 1]
+
+    def cut(self, end: int) -> None:
+        """Nothing from `end` on."""
+        keep = bisect_left(self._starts, end)
+        del self._starts[keep:], self._ends[keep:]
+        if self._ends and self._ends[-1] > end:
+            self._ends[-1] = end
+
+    def missing(self, first: int, last: int) -> int | None:
+        """The first offset from `first` to `last` that is not in the set."""
+        at = bisect_right(self._starts, first) - 1
+        if at >= 0 and self._ends[at] > first:
+            first = self._ends[at]
+        return first if first <= last else None
+
+    def overlaps(self, first: int, last: int) -> int | None:
+        """The first offset from `first` to `last` that is in the set."""
+        at = bisect_right(self._ends, first)
+        if at == len(self._starts) or self._starts[at] > last:
+            return None
+        return max(first, self._starts[at])

@@ -1,0 +1,55 @@
+"""All judges on one log, in one pass over its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from .base import Judge, Judgement, Line, Verdict
+from .commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration, CommittedOffsetsGrow, OffsetsOnlyGoBackWhenAsked
+from .generations import GenerationsGrow, OneLeader, StaticIdentity
+from .ownership import RevokedBeforeAssigned, SingleOwner
+from .records import AcknowledgedRecordsStay, DuplicatesAreUncommitted, IdempotentWritesOnce, NoRecordLostToTheGroup
+from .requests import AnsweredOnce
+from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce
+
+ALL: tuple[type[Judge], ...] = (
+    SingleOwner, RevokedBeforeAssigned, CommitsStayWithinGeneration, CommitsStayWithinAssignment, OffsetsOnlyGoBackWhenAsked,
+    GenerationsGrow, OneLeader, StaticIdentity, AnsweredOnce, CommittedOffsetsGrow, NoRecordLostToTheGroup, DuplicatesAreUncommitted,
+    AcknowledgedRecordsStay, IdempotentWritesOnce, OnlyCommittedIsRead, PipelinesWriteOnce,
+)  # fmt: skip
+"""Every judge that a log alone is enough for."""
+
+
+def judge(
+    lines: Iterable[Line], judges: Sequence[Callable[[], Judge]] | None = None, *, group: str | None = None, since: int = 0,
+    streams: frozenset[str] | None = None,
+) -> list[Verdict]:
+    """What each judge says of a log, all judges by default. `judges`: what makes each, such as its class.
+
+    `group`: of this group only. `since`: findings before this line do not count (what came before is seen all the same).
+    `streams`: those that the log has, for one that is known to have them although no line of theirs was written.
+    """
+    sitting = [kind() for kind in judges or ALL]
+    seen = set(streams or ())
+    served_by: dict[str, int | None] = {}
+    for line in lines:
+        seen.add(line["stream"])
+        if line["type"] == "GroupLoaded":
+            served_by[line["group"]] = line.get("broker")
+        elif line["type"] == "GroupUnloaded" and served_by.get(line["group"], line.get("broker")) != line.get("broker"):
+            continue  # its former coordinator learns later than the new one that it coordinates the group no longer
+        if group is not None and line.get("group", group) != group:
+            continue
+        for one in sitting:
+            one.see(line)
+    verdicts = []
+    for one in sitting:
+        one.finish()
+        missing = sorted(one.needs - seen)
+        findings = tuple(finding for finding in one.findings if finding.seq >= since)
+        if missing:
+            why = f"the log has no stream {' and no stream '.join(missing)}"
+            verdicts.append(Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why))
+        else:
+            verdicts.append(Verdict(one.name, one.promise, Judgement.BROKEN if findings else Judgement.KEPT, findings))
+    return verdicts

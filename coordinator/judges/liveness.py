@@ -1,0 +1,83 @@
+"""Liveness: when nothing is done to a group any more, it comes to rest. Both judges have a bound, which their maker gives.
+
+What was done stands in the log: lines of stream `fault`, and the comings, goings and stalls of members in stream `member`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .base import Judge, Line
+from .consumer_groups import ConsumerGroups
+
+_DONE_TO_MEMBERS = frozenset({
+    "MemberStarted", "MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed", "ApplicationStalled", "ApplicationResumed",
+})  # fmt: skip
+_BUSY = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
+_AT_REST = frozenset({"GenerationStored", "GroupEmptied", "GroupDeleted"})
+_NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
+
+
+class _Change(NamedTuple):
+    line: Line
+    rests: bool
+
+
+class StableWithin(Judge):
+    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so."""
+
+    name = "stable_within"
+    promise = "when churn and faults are over, each group is Stable or Empty within the bound, and stays so"
+    needs = frozenset({"group", "member"})
+
+    def __init__(self, bound_ms: int) -> None:
+        super().__init__()
+        self._bound_ms = bound_ms
+        self._quiet_since = 0
+        self._ended_at = 0
+        self._changes: dict[str, list[_Change]] = {}
+        self._consumers = ConsumerGroups()
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        self._ended_at = line["at_ms"]
+        if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (line["stream"] == "member" and kind in _DONE_TO_MEMBERS):
+            self._quiet_since = line["at_ms"]
+        elif line["stream"] != "group":
+            return
+        elif (group := self._consumers.see(line)) is not None:
+            self._changes.setdefault(line["group"], []).append(_Change(line, group.rests()))
+        elif kind in _BUSY or kind in _AT_REST or kind == "GroupLoaded":
+            rests = kind in _AT_REST or (kind == "GroupLoaded" and line["state"] in ("Stable", "Empty"))
+            self._changes.setdefault(line["group"], []).append(_Change(line, rests))
+
+    def finish(self) -> None:
+        due = self._quiet_since + self._bound_ms
+        if self._ended_at < due:
+            return
+        for group, changes in self._changes.items():
+            before = [change for change in changes if change.line["at_ms"] <= due]
+            if before and not before[-1].rests:
+                line = before[-1].line
+                self.blame(line, f"{line['type']} came last in group {group}, {self._bound_ms} ms after the last churn or fault")
+            for change in changes[len(before) :]:
+                if change.line["type"] in ("RebalanceStarted", "GroupEpochBumped"):
+                    self.blame(change.line, f"group {group} rebalances, although nothing was done to it since {self._quiet_since} ms")
+
+
+class FewRebalances(Judge):
+    """A group has no more generations, or a consumer group assignments, than the bound."""
+
+    name = "most_rebalances"
+    promise = "a group has at most so many generations, or a consumer group new assignments, as the scenario allows"
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self._begun: dict[str, int] = {}
+
+    def see(self, line: Line) -> None:
+        if line["type"] in ("GenerationStarted", "TargetAssigned"):
+            begun = self._begun[line["group"]] = self._begun.get(line["group"], 0) + 1
+            if begun == self._most + 1:
+                self.blame(line, f"group {line['group']} begins its generation number {begun}; {self._most} are allowed")

@@ -1,0 +1,107 @@
+"""Who owns a partition: never two members of one generation, and never a new owner before the old one gave it up."""
+
+from __future__ import annotations
+
+from ..event_log.blobs import assignment
+from .base import Judge, Line
+from .consumer_groups import ConsumerGroups, GroupSeen, TopicPartition
+
+
+def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
+    """Who was given each partition by a GenerationStored; members whose bytes cannot be read have none."""
+    owners: dict[TopicPartition, list[str]] = {}
+    for member in line["members"]:
+        for topic, numbers in (assignment(member["assignment"]) or {}).items():
+            for number in numbers:
+                owners.setdefault((topic, number), []).append(member["member_id"])
+    return owners
+
+
+class SingleOwner(Judge):
+    """One owner of a partition: within a generation, and in a consumer group at every moment."""
+
+    name = "single_owner"
+    promise = (
+        "within a generation each partition has at most one owner, and in a consumer group a partition is given to nobody "
+        "before its owner has given it up (groups whose assignments are not a consumer's are passed over)"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._consumers = ConsumerGroups()
+
+    def see(self, line: Line) -> None:
+        group = self._consumers.see(line)
+        if group is not None and line["type"] in ("ConsumerMemberReconciled", "ConsumerMemberReplaced"):
+            self._see_member(line, group)
+        if line["type"] != "GenerationStored" or line["protocol_type"] != "consumer":
+            return
+        for (topic, number), members in owners_of(line).items():
+            if len(members) > 1:
+                names = " and ".join(members)
+                self.blame(line, f"{topic}-{number} was given to {names} in generation {line['generation']}")
+
+    def _see_member(self, line: Line, group: GroupSeen) -> None:
+        """K8-REC-5: from the event that gives a partition until the one that takes it away it is nobody else's."""
+        name = line["member"]
+        had = group.members[name]
+        for other_name, other in group.members.items():
+            if other_name == name:
+                continue
+            for partition in [*had.held, *had.revoking]:
+                since = other.had_since(partition)
+                if since is not None:
+                    where = f"{partition[0]}-{partition[1]}"
+                    self.blame(line, f"{where} was given to {name} at epoch {had.epoch}, and {other_name} has it since epoch {since}")
+
+
+class RevokedBeforeAssigned(Judge):
+    """A partition changes hands only after its old owner let go of it, by the members' own word."""
+
+    name = "revoked_before_assigned"
+    promise = (
+        "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
+        "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
+        "or was replaced by its successor while the group rebalanced"
+    )
+    needs = frozenset({"group", "member"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._holders: dict[tuple[str, str, int], str] = {}
+        self._rejoined: dict[str, set[str]] = {}
+
+    def see(self, line: Line) -> None:
+        kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
+        if line["stream"] == "member":
+            if kind == "PartitionsAssigned":
+                self._assigned(line, group, member)
+            elif kind in ("PartitionsRevoked", "PartitionsLost"):
+                for row in line["partitions"]:
+                    key = (group, row["topic"], row["partition"])
+                    if self._holders.get(key) == member:
+                        del self._holders[key]
+        elif kind in ("MemberJoined", "MemberRejoined"):
+            self._rejoined.setdefault(group, set()).add(member)
+        elif kind == "GenerationStarted":  # a static member that did not rejoin stays a member, and does not know (KIP-345)
+            rejoined = self._rejoined.pop(group, set())
+            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder in rejoined}
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member)}
+        elif kind == "ConsumerGroupDowngraded":
+            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
+        elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
+            self._rejoined.setdefault(group, set()).add(member)
+            old, rebalances = (group, line["replaced"]), line.get("parked", False)  # who comes back in a rebalance begins it with nothing
+            self._holders = {
+                key: member if (key[0], holder) == old else holder
+                for key, holder in self._holders.items() if not (rebalances and (key[0], holder) == old)
+            }
+
+    def _assigned(self, line: Line, group: str, member: str) -> None:
+        for row in line["partitions"]:
+            key = (group, row["topic"], row["partition"])
+            holder = self._holders.get(key)
+            if holder is not None and holder != member:
+                self.blame(line, f"{member} got {key[1]}-{key[2]} while {holder} still had it")
+            self._holders[key] = member

@@ -1,0 +1,196 @@
+"""Records: none lost to the group, none read twice but what was not committed, and none lost that was acknowledged."""
+
+from __future__ import annotations
+
+from .base import Judge, Line
+from .batches import Batches
+from .intervals import Offsets
+
+_Key = tuple[str, str, int]
+
+
+def _keys(line: Line, rows: str) -> list[tuple[_Key, Line]]:
+    return [((line["group"], row["topic"], row["partition"]), row) for row in line[rows]]
+
+
+class NoRecordLostToTheGroup(Judge):
+    """What a group commits, its applications were given."""
+
+    name = "no_record_lost"
+    promise = (
+        "a group's committed offset passes only records that one of its applications was given, aborted ones aside for readers of "
+        "committed records, and those that auto.offset.reset passes; commits from outside the group may pass what they like"
+    )
+    needs = frozenset({"group", "member", "data"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._batches = Batches()
+        self._given: dict[_Key, Offsets] = {}
+        self._checked: dict[_Key, int] = {}
+        self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
+        self._committed_only: dict[str, bool] = {}
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if line["stream"] == "data":
+            self._batches.see(line)
+        elif kind == "RecordsPolled":
+            key = (line["group"], line["topic"], line["partition"])
+            self._committed_only[line["group"]] = line["isolation"] == "read_committed"
+            given = self._given.setdefault(key, Offsets())
+            self._checked.setdefault(key, line["ranges"][0][0])
+            for first, last in line["ranges"]:
+                given.add(first, last)
+        elif kind == "PositionReset":
+            key = (line["group"], line["topic"], line["partition"])
+            since = self._checked.setdefault(key, line["offset"])
+            if line["offset"] > since:
+                self._given.setdefault(key, Offsets()).add(since, line["offset"] - 1)
+        elif kind == "OffsetsCommitted":
+            for key, row in _keys(line, "offsets"):
+                self._commit(line, key, row["offset"], by_member=bool(line.get("member")))
+        elif kind == "OffsetsPending":
+            self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
+                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+        elif kind == "PendingOffsetsEnded":
+            pending = self._pending.pop((line["group"], line["producer_id"]), {})
+            for key, _ in _keys(line, "partitions"):
+                if key[1:] in pending:
+                    self._commit(line, key, pending[key[1:]], by_member=True)
+
+    def _commit(self, line: Line, key: _Key, offset: int, *, by_member: bool) -> None:
+        since, given = self._checked.get(key), self._given.get(key)
+        if by_member and since is not None:
+            for batch in self._batches.of(key[1], key[2]).between(since, offset - 1):
+                if self._committed_only.get(key[0]) and batch.transactional and batch.outcome is not True:
+                    continue
+                first, last = max(batch.first, since), min(batch.last, offset - 1)
+                missing = first if given is None else given.missing(first, last)
+                if missing is not None:
+                    self.blame(line, f"group {key[0]} has committed {key[1]}-{key[2]} up to {offset}, but nobody in it was given {missing}")
+                    break
+        if since is not None:
+            self._checked[key] = offset
+
+
+class DuplicatesAreUncommitted(Judge):
+    """A record is given twice only where it was not committed before."""
+
+    name = "duplicates_are_uncommitted"
+    promise = (
+        "an application that is assigned a partition begins at the committed offset, as it was acknowledged when the partition was "
+        "assigned, or later, and is given each record once, unless it goes back itself; auto.offset.reset acts only without a commit, "
+        "or where the offset is out of range"
+    )
+    needs = frozenset({"group", "member", "wire"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._committed: dict[_Key, int] = {}
+        self._unanswered: dict[int, dict[_Key, int]] = {}
+        self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
+        self._next: dict[tuple[str, _Key], int] = {}
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind == "OffsetsCommitted":
+            offsets = {key: row["offset"] for key, row in _keys(line, "offsets")}
+            if line["cause"] is not None:
+                self._unanswered[line["cause"]] = offsets
+        elif kind in ("RequestAnswered", "RequestRefused"):
+            self._committed.update(self._unanswered.pop(line["cause"] or -1, {}))
+        elif kind == "OffsetsPending":
+            self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
+                {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
+        elif kind == "PendingOffsetsEnded":
+            pending = self._pending.pop((line["group"], line["producer_id"]), {})
+            self._committed.update({key: pending[key[1:]] for key, _ in _keys(line, "partitions") if key[1:] in pending})
+        elif kind == "OffsetsRemoved":
+            for key, _ in _keys(line, "partitions"):
+                self._committed.pop(key, None)
+        elif kind == "GroupDeleted":
+            self._committed = {key: offset for key, offset in self._committed.items() if key[0] != line["group"]}
+        elif line["stream"] == "member" and "group" in line:
+            self._member(line, kind)
+
+    def _member(self, line: Line, kind: str) -> None:
+        client = line["client"]
+        if kind == "PartitionsAssigned":
+            for key, _ in _keys(line, "partitions"):
+                self._next[client, key] = self._committed.get(key, 0)
+        elif kind in ("PositionReset", "Rewound"):
+            key = (line["group"], line["topic"], line["partition"])
+            if kind == "PositionReset" and line["why"] == "no offset is committed" and key in self._committed:
+                self.blame(line, f"{client} found no committed offset of {key[1]}-{key[2]}, which is {self._committed[key]}")
+            self._next[client, key] = line["offset"]
+        elif kind == "RecordsPolled":
+            key = (line["group"], line["topic"], line["partition"])
+            for first, last in line["ranges"]:
+                least = self._next.get((client, key), 0)
+                if first < least:
+                    self.blame(line, f"{client} was given {key[1]}-{key[2]} from {first} on, although it should be at {least} or later")
+                self._next[client, key] = last + 1
+
+
+class AcknowledgedRecordsStay(Judge):
+    """What a producer was told is written, stays written."""
+
+    name = "acknowledged_records_stay"
+    promise = (
+        "a batch that was acknowledged with acks=all keeps its offsets; unless an unclean leader was elected, "
+        "or min.insync.replicas let the last replica alone and that one was lost"
+    )
+    needs = frozenset({"member", "data"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._batches = Batches()
+        self._acknowledged: dict[tuple[str, int], Offsets] = {}
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind == "RecordsDelivered" and line["failed"] is None and line["acks"] in ("all", "-1") and line["offset"] >= 0:
+            offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
+            offsets.add(line["offset"], line["offset"] + line["count"] - 1)
+        elif kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
+            self._acknowledged.pop((line["topic"], line["partition"]), None)
+        elif line["stream"] == "data":
+            self._batches.see(line)
+            if kind == "RecordsAppended":
+                self._appended(line)
+
+    def _appended(self, line: Line) -> None:
+        acknowledged = self._acknowledged.get((line["topic"], line["partition"]))
+        if acknowledged is None:
+            return
+        lost = acknowledged.overlaps(line["offset"], 1 << 62)
+        if lost is not None:
+            self.blame(line, f"{line['topic']}-{line['partition']}: offset {lost} was acknowledged, and is written anew")
+            acknowledged.cut(line["offset"])
+
+
+class IdempotentWritesOnce(Judge):
+    """A batch of an idempotent producer is in a partition's log once."""
+
+    name = "idempotent_writes_once"
+    promise = (
+        "a producer's batch, known by producer id, epoch and sequence number, is appended to a partition once, however often it is sent; "
+        "again only after a truncation took it away (KIP-98)"
+    )
+    needs = frozenset({"data"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends: dict[tuple[str, int], dict[tuple[int, int, int], int]] = {}
+
+    def see(self, line: Line) -> None:
+        if line["type"] != "RecordsAppended" or line["producer_id"] < 0:
+            return
+        key = (line["producer_id"], line["producer_epoch"], line["sequence"])
+        known = self._ends.setdefault((line["topic"], line["partition"]), {})
+        before = known.get(key)
+        if before is not None and before < line["offset"]:
+            where = f"{line['topic']}-{line['partition']}"
+            self.blame(line, f"{where}: the batch of producer {key[0]} with sequence {key[2]} is at {before} and at {line['offset']}")
+        known[key] = line["last_offset"]

@@ -1,0 +1,84 @@
+"""Chance from one seed: each draw depends on the seed, a purpose, who it is for, and how many came before it, and on nothing else.
+
+So a member that is left out, or another setting, changes no draw of anybody else, and two variants of a scenario see the same churn.
+Draws are made of integer bits by the code here, so that they are the same with every Python and on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2s
+from random import Random
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+_LN2: Final = 2_977_044_472  # ln 2, in units of 2**-32
+_FRACTION_BITS: Final = 16
+
+
+class Draws:
+    """The draws of one purpose for one party, in order."""
+
+    __slots__ = ("_counter", "_keyed")
+
+    def __init__(self, seed: int, purpose: str, who: str) -> None:
+        self._keyed = blake2s(f"{seed}\0{purpose}\0{who}\0".encode(), digest_size=8)
+        self._counter = 0
+
+    def bits(self) -> int:
+        """64 random bits."""
+        keyed = self._keyed.copy()
+        keyed.update(self._counter.to_bytes(8, "big"))
+        self._counter += 1
+        return int.from_bytes(keyed.digest(), "big")
+
+    def between(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, both included."""
+        return low + (self.bits() * (high - low + 1) >> 64)
+
+    def unit(self) -> float:
+        """From 0 on, below 1; the quotient of two integers, which floats hold exactly."""
+        return (self.bits() >> 11) / (1 << 53)
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of them."""
+        return options[self.between(0, len(options) - 1)]
+
+    def exponential_ms(self, mean_ms: int) -> int:
+        """The time between two events of a Poisson process, at least 1 ms."""
+        return max(1, mean_ms * _minus_log2(self.bits() >> 32 or 1) * _LN2 >> _FRACTION_BITS + 32)
+
+
+def _minus_log2(bits: int) -> int:
+    """-log2(bits / 2**32), in units of 2**-16, by repeated squaring."""
+    whole = bits.bit_length() - 1
+    mantissa = bits << (62 - whole)  # from 2**62 on, below 2**63
+    fraction = 0
+    for _ in range(_FRACTION_BITS):
+        mantissa = mantissa * mantissa >> 62
+        fraction <<= 1
+        if mantissa >> 63:
+            fraction |= 1
+            mantissa >>= 1
+    return (32 << _FRACTION_BITS) - ((whole << _FRACTION_BITS) | fraction)
+
+
+class KeyedRandom(Random):
+    """What brokers draw ids and placements from: Python's interface over `Draws`."""
+
+    def __init__(self, seed: int, purpose: str, who: str) -> None:
+        self._draws = Draws(seed, purpose, who)
+        super().__init__()
+
+    def seed(self, *args: Any, **kwargs: Any) -> None:
+        """It has its seed for good."""
+
+    def random(self) -> float:
+        return self._draws.unit()
+
+    def getrandbits(self, k: int, /) -> int:
+        value = 0
+        for _ in range(-(-k // 64)):
+            value = value << 64 | self._draws.bits()
+        return value >> -k % 64

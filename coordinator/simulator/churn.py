@@ -1,0 +1,166 @@
+"""Members that come, go and stall, as a scenario says: what happens to whom at which instant, drawn before the run begins.
+
+Each piece of churn draws from a sequence of its own, so that changing one piece, or a setting of the members, changes no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..members.requests import CLIENT_VERSIONS
+from .chance import Draws
+from .member import SimulatedMember
+from .producer import SimulatedProducer
+from .reading import Plain
+from .scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
+
+if TYPE_CHECKING:
+    from .world import World
+
+_QUIET_END_MS = 120_000
+_HOUR_MS = 3_600_000
+
+
+class Churn:
+    """Puts a scenario's members and churn on the agenda of a world."""
+
+    def __init__(self, world: World, scenario: Scenario) -> None:
+        self._world = world
+        self._scenario = scenario
+        self._started: dict[str, int] = {}
+        self.over_at = 0
+        """When the last of it is over."""
+        self._kinds: tuple[Kind, ...] = (*scenario.members, *scenario.producers)
+        for kind in self._kinds:
+            self._started[kind.name] = kind.count
+            for name in members_of(kind):
+                self._at(Draws(world.seed, "start", name).between(*kind.start_ms), self._start, kind, name)
+        for number, churn in enumerate(scenario.churn):
+            draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
+            trigger = trigger_of(churn, scenario.name)
+            if trigger is None:
+                self._plan(churn, draws)
+            else:
+                world.triggers.wait(trigger, lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws))  # type: ignore[misc]
+
+    def _plan(self, churn: Plain, draws: Draws) -> None:
+        getattr(self, f"_{churn['kind']}")(churn, draws)
+
+    def _at(self, instant: int, action: object, *arguments: object) -> None:
+        if instant <= self._scenario.duration_ms:
+            self.over_at = max(self.over_at, instant)
+            self._world.at(instant, lambda: action(*arguments))  # type: ignore[operator]
+
+    # -- the kinds of churn
+
+    def _poisson(self, churn: Plain, draws: Draws) -> None:
+        until = churn["until"] if churn["until"] is not None else self._scenario.duration_ms - _QUIET_END_MS
+        for rate, action in ((churn["arrivals_per_hour"], self._arrive), (churn["departures_per_hour"], self._depart)):
+            at = churn["at"]
+            while rate and (at := at + draws.exponential_ms(_HOUR_MS // rate)) <= until:
+                self._at(at, action, self._kind(churn), churn["how"], draws.bits())
+
+    def _rolling(self, churn: Plain, draws: Draws) -> None:
+        names = members_of(self._kind(churn))
+        step = churn["at_once"]
+        for turn in range(0, len(names), step):
+            at = churn["at"] + turn // step * churn["every"]
+            for name in names[turn : turn + step]:
+                if churn.get("surge"):
+                    self._at(at, self._arrive, self._kind(churn), churn["how"], 0)
+                    self._at(at + churn["down"], self._stop, name, churn["how"])
+                else:
+                    self._go_and_come(self._kind(churn), name, at, churn)
+
+    def _restart(self, churn: Plain, draws: Draws) -> None:
+        kind, names = self._whom(churn)
+        for turn in range(churn["times"]):
+            for name in names:
+                self._go_and_come(kind, name, churn["at"] + turn * churn["every"], churn)
+
+    def _stall(self, churn: Plain, draws: Draws) -> None:
+        _, names = self._whom(churn)
+        for turn in range(churn["times"]):
+            at = churn["at"] + turn * churn["every"]
+            for name in names:
+                self._at(at, self._set_polling, name, False)
+                self._at(at + churn["lasts"], self._set_polling, name, True)
+
+    def _scale(self, churn: Plain, draws: Draws) -> None:
+        self._at(churn["at"], self._scale_to, self._kind(churn), churn["to"], churn["how"])
+
+    def _waves(self, churn: Plain, draws: Draws) -> None:
+        kind, low, high = self._kind(churn), churn["low"], churn["to"]
+        steps = high - low
+        for turn in range(churn["times"]):
+            at = churn["at"] + turn * churn["every"]
+            for step in range(steps):  # a quarter of the time up, a quarter down, and rest after either
+                self._at(at + step * churn["every"] // 4 // steps, self._scale_to, kind, low + step + 1, churn["how"])
+                down = at + churn["every"] // 2 + step * churn["every"] // 4 // steps
+                self._at(down, self._scale_to, kind, high - step - 1, churn["how"])
+
+    # -- what happens
+
+    def _go_and_come(self, kind: Kind, name: str, at: int, churn: Plain) -> None:
+        if churn.get("becomes") is not None:
+            kind = next(each for each in self._kinds if each.name == churn["becomes"])
+        self._at(at, self._stop, name, churn["how"])
+        self._at(at + churn["down"], self._start, kind, name)
+
+    def _start(self, kind: Kind, name: str) -> None:
+        old = self._world.members.get(name)
+        if old is not None:  # it is still on its way out: its process ends before the new one starts
+            old.crash()
+        first_broker = sum(name.encode()) % self._scenario.brokers + 1
+        if isinstance(kind, ProducerKind):
+            self._world.add(SimulatedProducer(
+                self._world, kind.config(name), kind.partitions, first_broker, rate=kind.rate, transaction_ms=kind.transaction_ms,
+                abort_every=kind.abort_every, until=kind.stop_ms))
+            return
+        self._world.add(SimulatedMember(
+            self._world, kind.config(name), kind.topics, first_broker, kind.reads, kind.consuming_as(name),
+            CLIENT_VERSIONS[kind.versions]))
+
+    def _stop(self, name: str, how: str) -> None:
+        member = self._world.members.get(name)
+        if member is not None:
+            (member.close if how == "close" else member.crash)()
+
+    def _arrive(self, kind: Kind, how: str, bits: int) -> None:
+        self._started[kind.name] += 1
+        self._start(kind, f"{kind.name}-{self._started[kind.name]}")
+
+    def _depart(self, kind: Kind, how: str, bits: int) -> None:
+        there = self._there(kind)
+        if len(there) > 1:  # one stays, so that there is a group to look at
+            self._stop(there[bits * len(there) >> 64], how)
+
+    def _scale_to(self, kind: Kind, to: int, how: str) -> None:
+        there = self._there(kind)
+        for name in there[to:]:
+            self._stop(name, how)
+        for _ in range(to - len(there)):
+            self._arrive(kind, how, 0)
+
+    def _set_polling(self, name: str, polls: bool) -> None:
+        member = self._world.members.get(name)
+        if member is not None:
+            member.log("ApplicationResumed" if polls else "ApplicationStalled")
+            (member.resume if polls else member.stall)()
+
+    # -- whom
+
+    def _there(self, kind: Kind) -> list[str]:
+        known = [f"{kind.name}-{number}" for number in range(1, self._started[kind.name] + 1)]
+        return [name for name in known if name in self._world.members]
+
+    def _kind(self, churn: Plain) -> Kind:
+        return next(kind for kind in self._kinds if kind.name == churn["members"])
+
+    def _whom(self, churn: Plain) -> tuple[Kind, list[str]]:
+        for kind in self._kinds:
+            if churn["members"] == kind.name:
+                return kind, members_of(kind)
+            if churn["members"] in members_of(kind):
+                return kind, [churn["members"]]
+        raise AssertionError(churn["members"])

@@ -1,0 +1,73 @@
+"""Scenario files that build on others: `extends`, and `[parameters]` that stand for values.
+
+Owns the merging: tables key by key, `[[members]]` and `[[producers]]` by their names, other arrays one after the other. Does not
+depend on what the keys mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+Plain = dict[str, Any]
+Load = Callable[[str, str], tuple[str, str]]
+"""Given what `extends` says and the name of the file that says it: the other file's text and name."""
+_WHOLE = re.compile(r"\$(\w+)")
+_WITHIN = re.compile(r"\$\{(\w+)\}")
+MOST_BASES = 10
+
+
+class ComposingError(ValueError):
+    """A parameter that there is not, or files that extend each other in a circle."""
+
+
+def merged(base: Plain, own: Plain) -> Plain:
+    """`own` on top of `base`. Elements of arrays keep their order: those of the base come first."""
+    result = dict(base)
+    for key, value in own.items():
+        before = result.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            result[key] = merged(before, value)
+        elif isinstance(value, list) and isinstance(before, list) and all(isinstance(each, dict) for each in (*before, *value)):
+            result[key] = _merged_arrays(before, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _merged_arrays(base: list[Plain], own: list[Plain]) -> list[Plain]:
+    result = list(base)
+    for each in own:
+        at = next((at for at, other in enumerate(result) if "name" in each and other.get("name") == each["name"]), None)
+        if at is None:
+            result.append(each)
+        else:
+            result[at] = merged(result[at], each)
+    return result
+
+
+def with_parameters(raw: Plain) -> Plain:
+    """The same with every "$name" replaced by the parameter's value, and every "${name}" within a text. Raises ComposingError."""
+    given = raw.get("parameters", {})
+    parameters: Plain = given if isinstance(given, dict) else {}
+
+    def value(name: str) -> Any:
+        if name not in parameters:
+            close = get_close_matches(name, parameters, 1)
+            known = f"did you mean {close[0]}?" if close else f"[parameters] has {', '.join(parameters) or 'none'}"
+            raise ComposingError(f"${name}: there is no such parameter: {known}")
+        return parameters[name]
+
+    def filled(what: Any) -> Any:
+        if isinstance(what, dict):
+            return {key: filled(inner) for key, inner in what.items()}
+        if isinstance(what, list):
+            return [filled(inner) for inner in what]
+        if not isinstance(what, str):
+            return what
+        whole = _WHOLE.fullmatch(what)
+        return value(whole[1]) if whole else _WITHIN.sub(lambda match: str(value(match[1])), what)
+
+    return {key: inner if key == "parameters" else filled(inner) for key, inner in raw.items()}

@@ -1,0 +1,132 @@
+"""What a swarm has reached: events, refusals, faults, and conditions that have to come about sometimes.
+
+A swarm that never moves a coordinator during a rebalance proves nothing about that. Owns the list of what is to be reached, and
+reads the event log alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+Line = dict[str, Any]
+
+SOMETIMES: Final = (
+    "a coordinator moved during a join phase", "a coordinator moved during a sync phase",
+    "a coordinator moved while its group was Stable", "a coordinator moved while its group was Empty",
+    "a commit was accepted during a join phase", "a process was killed during a join phase",
+    "a process was killed during a sync phase", "a static member came back", "a static member came back during a rebalance",
+    "a member left because it did not poll", "a session ran out", "a member did not rejoin in time",
+    "a leader went during a rebalance", "partitions were lost", "a group became empty", "a record was given again",
+    "a transaction was aborted", "a transaction was aborted because time ran out", "a producer was fenced",
+    "a pipeline's transaction failed",
+)  # fmt: skip
+"""Conditions that a large swarm has to meet."""
+
+EVENTS: Final = (
+    "MemberJoined", "MemberRejoined", "MemberReplaced", "MemberRemoved", "MemberPending", "PendingMemberRemoved", "LeaderElected",
+    "RebalanceStarted", "DelayExtended", "GenerationStarted", "GroupEmptied", "MemberSynced", "GenerationStored", "OffsetsCommitted",
+    "OffsetsPending", "PendingOffsetsEnded", "GroupUnloaded", "GroupLoaded", "TransactionPrepared", "TransactionCompleted",
+)  # fmt: skip
+FAULTS: Final = (
+    "CutMember", "MemberHealed", "PauseMember", "MemberResumed", "ResetMember", "StopBroker", "StartBroker", "MoveCoordinator",
+    "RequestFaultBegan", "RequestFaultEnded", "FaultInjected",
+)  # fmt: skip
+REFUSALS: Final = (
+    "JoinGroup MEMBER_ID_REQUIRED", "JoinGroup UNKNOWN_MEMBER_ID", "JoinGroup NOT_COORDINATOR", "SyncGroup REBALANCE_IN_PROGRESS",
+    "Heartbeat REBALANCE_IN_PROGRESS", "Heartbeat UNKNOWN_MEMBER_ID", "Heartbeat NOT_COORDINATOR", "OffsetCommit UNKNOWN_MEMBER_ID",
+    "OffsetCommit NOT_COORDINATOR", "OffsetCommit REBALANCE_IN_PROGRESS", "Heartbeat FENCED_INSTANCE_ID",
+)  # fmt: skip
+
+
+class Coverage:
+    """What was reached, and how often."""
+
+    def __init__(self) -> None:
+        self.reached: Counter[str] = Counter()
+        self._phase: dict[str, str] = {}
+        self._leaders: dict[str, str] = {}
+        self._groups: dict[str, str] = {}
+        self._given: dict[tuple[str, str, int], int] = {}
+
+    def see(self, line: Line) -> None:
+        """Look at a line of a log."""
+        kind, stream = line["type"], line["stream"]
+        if stream in ("group", "transaction", "coordinator"):
+            self.reached[f"event {kind}"] += 1
+            self._group(line, kind, line.get("group", ""))
+        elif stream == "fault":
+            self.reached[f"fault {kind}"] += 1
+        elif kind == "RequestRefused":
+            api = "".join(word.capitalize() for word in line["api"].split("_"))
+            for error in line["errors"]:
+                self.reached[f"refusal {api} {error}"] += 1
+        elif stream == "member":
+            self._member(line, kind)
+
+    def _some(self, what: str) -> None:
+        self.reached[f"sometimes {what}"] += 1
+
+    def _group(self, line: Line, kind: str, group: str) -> None:
+        phase = self._phase.get(group, "")
+        if kind == "RebalanceStarted":
+            self._phase[group] = "join"
+        elif kind == "GenerationStarted":
+            self._phase[group] = "sync"
+            self._leaders[group] = line["leader"]
+        elif kind in ("GenerationStored", "GroupEmptied", "GroupUnloaded"):
+            self._phase[group] = ""
+            if kind == "GroupEmptied":
+                self._some("a group became empty")
+        elif kind == "GroupLoaded":
+            when = f"during a {phase} phase" if phase else f"while its group was {line['state']}"
+            self._some(f"a coordinator moved {when}")
+            self._phase[group] = ""
+        elif kind == "OffsetsCommitted" and phase == "join":
+            self._some("a commit was accepted during a join phase")
+        elif kind == "MemberReplaced":
+            self._some("a static member came back")
+            if phase:
+                self._some("a static member came back during a rebalance")
+        elif kind == "MemberRemoved":
+            self._removed(line, phase, self._leaders.get(group))
+        elif kind == "TransactionPrepared" and not line["committed"]:
+            self._some("a transaction was aborted")
+            if "time" in line["reason"]:
+                self._some("a transaction was aborted because time ran out")
+
+    def _removed(self, line: Line, phase: str, leader: str | None) -> None:
+        if line["reason"] == "session expired":
+            self._some("a session ran out")
+        if line["reason"] == "did not rejoin in time":
+            self._some("a member did not rejoin in time")
+        if "max.poll.interval" in (line.get("detail") or ""):
+            self._some("a member left because it did not poll")
+        if phase and line["member"] == leader:
+            self._some("a leader went during a rebalance")
+
+    def _member(self, line: Line, kind: str) -> None:
+        if "group" in line:
+            self._groups[line["client"]] = line["group"]
+        phase = self._phase.get(self._groups.get(line["client"], ""), "")
+        if kind == "MemberCrashed" and phase:
+            self._some(f"a process was killed during a {phase} phase")
+        elif kind == "PartitionsLost":
+            self._some("partitions were lost")
+        elif kind == "RecordsPolled":
+            key = (line["group"], line["topic"], line["partition"])
+            if line["ranges"][0][0] < self._given.get(key, 0):
+                self._some("a record was given again")
+            self._given[key] = max(self._given.get(key, 0), line["ranges"][-1][1] + 1)
+        elif kind == "TransactionEnded" and line["failed"] and "group" in line:
+            self._some("a pipeline's transaction failed")
+        elif kind in ("MemberFailed", "ProducerFailed") and ("FENCED" in line["why"] or "PRODUCER_EPOCH" in line["why"]):
+            self._some("a producer was fenced")
+
+
+def expected() -> list[str]:
+    """Everything that a large swarm has to reach."""
+    return [
+        *(f"event {kind}" for kind in EVENTS), *(f"fault {kind}" for kind in FAULTS), *(f"refusal {each}" for each in REFUSALS),
+        *(f"sometimes {what}" for what in SOMETIMES),
+    ]

@@ -1,0 +1,86 @@
+"""Links between members and brokers, as TCP sees them: in order, late, and not at all while a link is cut.
+
+Owns delays, cuts and what waits behind them. Rules: within a connection nothing is lost or overtaken; what is sent into a cut link,
+or to a host that is paused, waits until that is over. Does not depend on what is sent.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .chance import Draws
+
+
+class Agenda(Protocol):
+    """What links need of the world: its time, and to be called later."""
+
+    now: int
+
+    def at(self, instant: int, action: Callable[[], None]) -> None:
+        """Call `action` at `instant`."""
+
+
+class Link:
+    """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message draws its own."""
+
+    def __init__(self, draws: Draws, delay_ms: tuple[int, int]) -> None:
+        self._draws = draws
+        self.delay_ms = delay_ms
+        self.is_cut = False
+        self.sent_bytes = 0
+        """How much was sent into it so far."""
+        self.pipes: dict[Pipe, None] = {}
+
+    def delay(self) -> int:
+        """The delay of the next message."""
+        low, high = self.delay_ms
+        return low if low == high else self._draws.between(low, high)
+
+    def cut(self) -> None:
+        """Let nothing arrive until `heal`."""
+        self.is_cut = True
+
+    def heal(self) -> None:
+        """Let everything arrive that waits."""
+        self.is_cut = False
+        for pipe in list(self.pipes):
+            pipe.go_on()
+
+
+class Pipe:
+    """One direction of one connection. `deliver` gets what arrives; `blocked` tells whether the receiving host is paused."""
+
+    def __init__(self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], blocked: Callable[[], bool]) -> None:
+        self._agenda = agenda
+        self._link = link
+        self._deliver = deliver
+        self._blocked = blocked
+        self._queue: deque[tuple[int, int, Any]] = deque()  # arrives at, was sent at, what
+        self._latest = 0
+        link.pipes[self] = None
+
+    def send(self, what: Any) -> None:
+        """Send bytes or a sign."""
+        now = self._agenda.now
+        if isinstance(what, bytes | bytearray):
+            self._link.sent_bytes += len(what)
+        self._latest = max(self._latest, now + self._link.delay())
+        self._queue.append((self._latest, now, what))
+        self._agenda.at(self._latest, self.go_on)
+
+    def go_on(self) -> None:
+        """Deliver what has arrived by now, unless something is in the way."""
+        while self._queue and self._queue[0][0] <= self._agenda.now and not self._link.is_cut and not self._blocked():
+            self._deliver(self._queue.popleft()[2])
+
+    def unsend(self) -> None:
+        """Take back what was sent at this very instant: its sender was killed before it could send it."""
+        while self._queue and self._queue[-1][1] == self._agenda.now:
+            self._queue.pop()
+
+    def close(self) -> None:
+        """Nothing more will arrive."""
+        self._queue.clear()
+        self._link.pipes.pop(self, None)

@@ -1,0 +1,218 @@
+"""One member in the simulated world: its application, which polls unless it is stalled, and its process, which can be paused or killed.
+
+It writes what the application is told, and does, into the log's stream `member`. A fault that `poll` raises ends the application, as
+it ends most. A member that does not consume pretends to read `reads` records a second from each of its partitions, at the same
+offset as everybody would, and commits that; one that consumes does what its `Consuming` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assignors import TopicPartition
+
+from ..members import GroupMember, MemberConfig, make_member
+from ..members.application import Application, CommitPolicy
+from ..members.consumer import Consumer
+from ..members.consumer_membership import new_member_id
+from ..members.driver import Driver
+from ..members.effects import Closed
+from ..members.faults import MemberFault
+from ..members.fetch_config import FetchConfig
+from ..members.producer import Producer
+from ..members.producer_config import ProducerConfig
+from .chance import Draws
+from .environment import Environment
+from .transport import HostTransport
+
+CLOSE_TIMEOUT_MS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    """How an application consumes: its settings, and how long it takes over a record. `output`: where a pipeline writes to."""
+
+    fetch: FetchConfig
+    policy: CommitPolicy = CommitPolicy.AUTO
+    processing_ms: int = 0
+    output: tuple[TopicPartition, ...] = ()
+    producer: ProducerConfig | None = None
+
+
+class SimulatedMember:
+    """A member and its application. `name` is its client id and its host."""
+
+    def __init__(
+        self, world: Environment, config: MemberConfig, topics: tuple[str, ...], first_broker: int, reads: int = 0,
+        consuming: Consuming | None = None, highest: Mapping[int, int] | None = None,
+    ) -> None:  # fmt: skip
+        self.world = world
+        self.name = config.client_id
+        chance = Draws(world.seed, "backoff", self.name).unit
+        identity = new_member_id(Draws(world.seed, "member id", f"{self.name} {world.now}").unit)  # a new process is a new member
+        self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
+        self.ended = False
+        self.fault: MemberFault | None = None
+        """What ended the application, or went wrong on the way out."""
+        self.application: Application | None = None
+        self._polling = True
+        self._closing = False
+        self._reads = reads
+        self._client: GroupMember | Consumer = self.member
+        self._drivers: list[Driver] = []
+        transport = HostTransport(world, self.name, highest)
+        self._producer: Producer | None = None
+        if consuming is not None:
+            self._client = Consumer(config, consuming.fetch, chance=chance, now=world.now, member=self.member)
+            if consuming.producer is not None:
+                self._producer = Producer(consuming.producer, wall_ms=world.epoch_ms, chance=Draws(world.seed, "retries", self.name).unit)
+            self.application = Application(
+                self._client, self.log, policy=consuming.policy, processing_ms=consuming.processing_ms, producer=self._producer,
+                output=consuming.output)
+        self._driver = Driver(transport, self._client, self.turn, self._arm, first_broker - 1)
+        self._producer_driver = Driver(transport, self._producer, self.turn, self.turn, first_broker - 1)
+        self.log("MemberStarted")
+        self.member.subscribe(topics, world.now)
+        self.turn()
+
+    # -- what is done to it
+
+    def close(self) -> None:
+        """The application closes its consumer: it commits and leaves."""
+        if not self.ended and not self._closing:
+            self.log("MemberClosing")
+            self._close()
+            self.turn()
+
+    def _close(self) -> None:
+        self._closing = True
+        self._polling = True
+        self._client.close(self.world.now, CLOSE_TIMEOUT_MS)
+
+    def crash(self) -> None:
+        """The process is killed; its host closes its connections."""
+        self._end("MemberCrashed")
+
+    def stall(self) -> None:
+        """The application does not poll until `resume`; it leaves after max.poll.interval.ms (CLI-14)."""
+        self._polling = False
+        self._arm()
+
+    def resume(self) -> None:
+        """The application polls again."""
+        if not self.ended:
+            self._polling = True
+            self.turn()
+
+    def reset_connections(self) -> None:
+        """The network ends its connections."""
+        self._driver.reset()
+        self._producer_driver.reset()
+
+    # -- its driver
+
+    def turn(self) -> None:
+        """After anything that happened: let the application go on, carry out what the member wants, see when to come back."""
+        if self.ended:
+            return
+        now = self.world.now
+        try:
+            if self._polling and not self._closing:
+                self._go_on(now)
+            if self._producer is not None:
+                self._producer.tick(now)
+        except MemberFault as fault:
+            self._failed(fault)
+        self._perform()
+        self._arm()
+
+    def _go_on(self, now: int) -> None:
+        if self.application is not None:
+            self.application.turn(now)
+            return
+        member = self.member
+        if self._reads and member.positions_known:
+            for partition in member.owned:
+                member.seek(partition, self._reads * now // 1000)
+        member.poll(now)
+
+    def _failed(self, fault: MemberFault) -> None:
+        self.fault = self.fault or fault
+        self.log("MemberFailed", why=str(fault))
+        if not self._closing:
+            self._close()
+
+    def _perform(self) -> None:
+        while not self.ended:
+            told = self._driver.perform(self._client.take())
+            if self._producer is not None:
+                told += self._producer_driver.perform(self._producer.take())
+            for effect in told:
+                if isinstance(effect, Closed):
+                    self.fault = self.fault or effect.fault
+                    self._end("MemberClosed")
+                    return
+                if self.application is not None:
+                    self.application.told(effect)
+            if not told or self.application is None:
+                return
+            try:
+                if self._polling and not self._closing:
+                    self.application.turn(self.world.now)
+                if self._producer is not None:
+                    self._producer.tick(self.world.now)
+            except MemberFault as fault:
+                self._failed(fault)
+
+    def due(self) -> None:
+        """Its deadline has come."""
+        self._client.tick(self.world.now)
+        self.turn()
+
+    def _arm(self) -> None:
+        if self.ended:
+            return
+        due = [self._client.next_deadline()]
+        if self._polling and not self._closing:
+            due.append(self.application.next_turn() if self.application is not None else self.member.next_poll())
+        if self._producer is not None:
+            due.append(self._producer.next_deadline())
+        self.world.arm(self, min((each for each in due if each is not None), default=None))
+
+    def _end(self, kind: str) -> None:
+        if self.ended:
+            return
+        self.ended = True
+        self.log(kind)
+        self._driver.close()
+        self._producer_driver.close()
+        self.world.gone(self)
+
+    # -- its application's listener
+
+    def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsRevoked", partitions)
+
+    def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsAssigned", partitions)
+
+    def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """See RebalanceListener."""
+        self._told("PartitionsLost", partitions)
+
+    def _told(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
+        self.log(kind, partitions=[{"topic": topic, "partition": number} for topic, number in partitions])
+
+    def log(self, kind: str, /, **fields: Any) -> None:
+        """Write a line of stream `member`."""
+        generation = self.member.generation
+        number = generation.generation_id if generation.generation_id >= 0 else None
+        consumer = self.member.config.speaks_consumer
+        epoch = {"member_epoch": number} if consumer and number is not None else {}
+        self.world.log.append(
+            "member", kind, at_ms=self.world.now, group=self.member.config.group_id, member=generation.member_id or None,
+            generation=None if consumer else number, client=self.name, **epoch, **fields)

@@ -1,0 +1,112 @@
+"""The faults of a scenario, carried out at their times and undone at theirs.
+
+Owns what is in force. Cluster verbs and requests' faults are those of `coordinator.control`; beside them a member's host can be
+paused, its links cut, its connections reset. What cannot be done when its time has come is logged as `FaultSkipped`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..brokers import ClusterError
+from ..control.cluster import perform
+from .chance import Draws
+from .reading import Plain
+from .scenario import FaultPlan, Scenario
+
+if TYPE_CHECKING:
+    from .world import World
+
+Undo = Callable[[], None]
+
+
+class Nemesis:
+    """Puts a scenario's faults on the agenda of a world."""
+
+    def __init__(self, world: World, scenario: Scenario) -> None:
+        self._world = world
+        self.over_at = 0
+        """When the last fault is undone, or began if it is not."""
+        for number, plan in enumerate(scenario.faults):
+            draws = Draws(world.seed, "fault", str(number))
+            if plan.trigger is None:
+                self._plan(plan, plan.at_ms, draws)
+            else:
+                world.triggers.wait(plan.trigger, lambda plan=plan, draws=draws: self._plan(plan, world.now, draws))  # type: ignore[misc]
+
+    def _plan(self, plan: FaultPlan, at: int, draws: Draws) -> None:
+        for turn in range(plan.times):
+            lasts = None if plan.lasts_ms is None else draws.between(plan.lasts_ms, plan.longest_ms or plan.lasts_ms)
+            begins = at + turn * plan.every_ms
+            self._world.at(begins, lambda lasts=lasts: self._begin(plan, lasts))  # type: ignore[misc]
+            self.over_at = max(self.over_at, begins + (lasts or 0))
+
+    def _begin(self, plan: FaultPlan, lasts: int | None) -> None:
+        world = self._world
+        try:
+            undo = self._carry_out(plan)
+        except ClusterError as error:
+            world.log.append("fault", "FaultSkipped", at_ms=world.now, why=str(error))
+            return
+        world.settle()
+        if lasts is not None and undo is not None:
+            world.at(world.now + lasts, lambda: self._undo(undo))
+
+    def _undo(self, undo: Undo) -> None:
+        try:
+            undo()
+        except ClusterError as error:
+            self._world.log.append("fault", "FaultSkipped", at_ms=self._world.now, why=str(error))
+        self._world.settle()
+
+    def _carry_out(self, plan: FaultPlan) -> Undo | None:
+        world = self._world
+        if plan.verb is not None:
+            inverse = perform(world.hosts, plan.verb, world.now)
+            return None if inverse is None else lambda: _ignore(perform(world.hosts, inverse, world.now))
+        if plan.member_verb is not None:
+            return self._to_member(*plan.member_verb)
+        assert plan.request is not None
+        active = world.faults.add(plan.request)
+        self._log("RequestFaultBegan", fault=str(plan.request))
+
+        def end() -> None:
+            self._log("RequestFaultEnded", fault=str(plan.request))
+            world.faults.remove(active)
+            world.faults.release(active, world.now, None)
+
+        return end
+
+    def _to_member(self, verb: str, fields: Plain) -> Undo | None:
+        world, name = self._world, fields["member"]
+        self._log(verb, client=name, **{key: value for key, value in fields.items() if key != "member"})
+        if verb == "ResetMember":
+            member = world.members.get(name)
+            if member is not None:
+                member.reset_connections()
+            return None
+        if verb == "PauseMember":
+            world.freeze(name)
+            return lambda: self._undone("MemberResumed", name, lambda: world.thaw(name))
+        nodes = [fields["broker"]] if "broker" in fields else list(world.brokers.brokers)
+        links = world.links_of(name, nodes, fields.get("direction", "both"))
+        for link in links:
+            link.cut()
+
+        def heal() -> None:
+            for link in links:
+                link.heal()
+
+        return lambda: self._undone("MemberHealed", name, heal)
+
+    def _undone(self, kind: str, name: str, undo: Undo) -> None:
+        self._log(kind, client=name)
+        undo()
+
+    def _log(self, kind: str, **fields: Any) -> None:
+        self._world.log.append("fault", kind, at_ms=self._world.now, **fields)
+
+
+def _ignore(_: object) -> None:
+    """An inverse has an inverse of its own, which nobody needs."""

@@ -1,0 +1,116 @@
+"""One producer in the simulated world: its application, which sends at a steady rate, and its process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from assignors import TopicPartition
+
+from ..members.driver import Driver
+from ..members.faults import MemberFault
+from ..members.producer import Producer
+from ..members.producer_config import ProducerConfig
+from ..members.producing import Producing
+from .chance import Draws
+from .environment import Environment
+from .transport import HostTransport
+
+
+class SimulatedProducer:
+    """A producer and its application. `name` is its client id and its host."""
+
+    def __init__(
+        self, world: Environment, config: ProducerConfig, partitions: Sequence[TopicPartition], first_broker: int, *, rate: int,
+        transaction_ms: int, abort_every: int, until: int | None,
+    ) -> None:  # fmt: skip
+        self.world = world
+        self.name = config.client_id
+        self.ended = False
+        self.fault: MemberFault | None = None
+        self.producer = Producer(config, wall_ms=world.epoch_ms, chance=Draws(world.seed, "retries", self.name).unit)
+        self.application = Producing(
+            self.producer, partitions, self.log, name=self.name, now=world.now, rate=rate, transaction_ms=transaction_ms,
+            abort_every=abort_every, until=until)
+        self._sends = True
+        self._closing = False
+        self._driver = Driver(HostTransport(world, self.name), self.producer, self.turn, self.turn, first_broker - 1)
+        self.log("ProducerStarted")
+        self.turn()
+
+    # -- what is done to it
+
+    def close(self) -> None:
+        """The application stops sending; what it has sent is still delivered."""
+        if not self.ended:
+            self._closing = True
+            self.log("ProducerClosing")
+            transactions = self.producer.transactions
+            if transactions is not None and transactions.state is transactions.state.OPEN:
+                transactions.end(commit=transactions.fault is None)
+            self.turn()
+
+    def crash(self) -> None:
+        """The process is killed."""
+        self._end("ProducerCrashed")
+
+    def stall(self) -> None:
+        """The application does nothing until `resume`."""
+        self._sends = False
+
+    def resume(self) -> None:
+        """The application goes on."""
+        self._sends = True
+        self.turn()
+
+    def reset_connections(self) -> None:
+        """The network ends its connections."""
+        self._driver.reset()
+
+    # -- its driver
+
+    def turn(self) -> None:
+        """After anything that happened."""
+        if self.ended:
+            return
+        now = self.world.now
+        while True:
+            try:
+                if self._sends and not self._closing:
+                    self.application.turn(now)
+            except MemberFault as fault:
+                self.fault = fault
+                self.log("ProducerFailed", why=str(fault))
+                self._end("ProducerClosed")
+                return
+            self.producer.tick(now)
+            told = self._driver.perform(self.producer.take())
+            for effect in told:
+                self.application.told(effect)
+            if not told:
+                break
+        if self._closing and self.application.done:
+            self._end("ProducerClosed")
+        else:
+            self._arm()
+
+    def due(self) -> None:
+        """Its deadline has come."""
+        self.turn()
+
+    def _arm(self) -> None:
+        due = [self.producer.next_deadline()]
+        if self._sends and not self._closing:
+            due.append(self.application.next_turn())
+        self.world.arm(self, min((each for each in due if each is not None), default=None))
+
+    def _end(self, kind: str) -> None:
+        if not self.ended:
+            self.ended = True
+            self.log(kind, sent=self.application.sent)
+            self._driver.close()
+            self.world.gone(self)
+
+    def log(self, kind: str, /, **fields: Any) -> None:
+        """Write a line of stream `member`."""
+        self.world.log.append("member", kind, at_ms=self.world.now, client=self.name, **fields)

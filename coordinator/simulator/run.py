@@ -1,0 +1,48 @@
+"""One run of a scenario: the world, what was planned for it, and what the judges say of its log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..judges import ALL, Judge, Verdict, judge
+from ..judges.liveness import FewRebalances, StableWithin
+from .churn import Churn
+from .nemesis import Nemesis
+from .scenario import Scenario
+from .world import World
+
+if TYPE_CHECKING:
+    from ..event_log import EventLog
+
+_STREAMS = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
+
+
+def run_scenario(scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None] | None = None) -> World:
+    """Let the scenario's time pass; the log is flushed. The same scenario and seed write the same log.
+
+    `begin` is called with the world before time passes; it may put on the agenda what looks, or what no file can say.
+    """
+    log.data = True
+    world = World(
+        seed=seed, log=log, topics=scenario.topics, brokers=scenario.brokers, config=scenario.broker_config,
+        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms)
+    Churn(world, scenario)
+    Nemesis(world, scenario)
+    if begin is not None:
+        begin(world)
+    world.run(scenario.duration_ms)
+    log.append("fault", "RunEnded", at_ms=world.now)
+    log.flush()
+    return world
+
+
+def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]]) -> list[Verdict]:
+    """What the judges say that the scenario names, all of them if it names none."""
+    chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
+    if scenario.stable_within_ms is not None:
+        chosen.append(partial(StableWithin, scenario.stable_within_ms))
+    if scenario.most_rebalances is not None:
+        chosen.append(partial(FewRebalances, scenario.most_rebalances))
+    return judge(lines, chosen, streams=_STREAMS)

@@ -1,0 +1,204 @@
+"""Each judge passes a real run's log, and catches a bug planted in it that no other judge catches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.judges import ALL, Judgement, judge
+from coordinator.judges.commits import CommitsStayWithinGeneration
+from coordinator.judges.liveness import FewRebalances, StableWithin
+from coordinator.judges.ownership import RevokedBeforeAssigned
+from coordinator.wire.consumer_protocol import Assignment, TopicPartitions
+from tests.judges import test_record_judges
+
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def run() -> list[Line]:
+    """Two members, one of them static, a commit, a static member that comes back, a clean leave."""
+    with Emulator({"t": 4}, remember=10_000, seed=3) as kafka:
+        group = kafka.group("g")
+        with kafka.peer("g", topics=["t"]) as first:
+            first.wait_stable()
+            first.seek("t", 0, 1)
+            first.wait_commit()
+            with kafka.peer("g", topics=["t"], config={"group.instance.id": "i"}) as second:
+                group.wait(members=2, assigned="all", acted=True)
+                second.stop(leave=False)
+            with kafka.peer("g", topics=["t"], config={"group.instance.id": "i"}) as third:
+                third.wait_stable()
+                group.wait(members=2, assigned="all", acted=True)
+                third.stop(leave=True)
+            group.wait(members=1, assigned="all", acted=True)
+        return kafka.events()
+
+
+def _broken(lines: list[Line]) -> list[str]:
+    return [verdict.judge for verdict in judge(lines) if verdict.judgement is Judgement.BROKEN]
+
+
+def test_a_real_run_keeps_every_promise(run: list[Line]) -> None:
+    assert [str(verdict) for verdict in judge(run) if verdict.judgement is Judgement.BROKEN] == []
+    not_judged = {verdict.judge for verdict in judge(run) if verdict.judgement is Judgement.NOT_JUDGED}
+    of_records = {"no_record_lost", "acknowledged_records_stay", "idempotent_writes_once", "read_committed", "exactly_once"}
+    assert not_judged == of_records  # there is no stream data
+
+
+def _first(lines: list[Line], kind: str, **fields: Any) -> Line:
+    return next(line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items()))
+
+
+def _two_owners(lines: list[Line]) -> None:
+    stored = [line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2][-1]
+    everything = Assignment((TopicPartitions("t", (0, 1, 2, 3)),)).encode().hex()
+    for member in stored["members"]:
+        member["assignment"] = everything
+
+
+def _assigned_early(lines: list[Line]) -> None:
+    at = next(i for i, line in enumerate(lines) if line["type"] == "PartitionsRevoked" and line["partitions"])
+    del lines[at]
+
+
+def _stale_commit(lines: list[Line]) -> None:
+    _first(lines, "RequestSeen", api="offset_commit")["generation"] = 0
+
+
+def _anothers_partition(lines: list[Line]) -> None:
+    _first(lines, "OffsetsCommitted")["offsets"][0]["topic"] = "u"
+
+
+def _offset_from_nowhere(lines: list[Line]) -> None:
+    commit = _first(lines, "OffsetsCommitted")
+    at = lines.index(commit)
+    ended = {name: commit[name] for name in ("seq", "at_ms", "run", "stream", "cause", "group", "generation")}
+    ended |= {"type": "PendingOffsetsEnded", "producer_id": 1, "committed": True, "partitions": [{"topic": "t", "partition": 0}]}
+    lines.insert(at + 1, ended)
+
+
+def _generation_back(lines: list[Line]) -> None:
+    commit = _first(lines, "OffsetsCommitted")
+    again = deepcopy(commit) | {"type": "MemberSynced", "generation": 0}
+    lines.insert(lines.index(commit) + 1, again)
+
+
+def _two_leaders(lines: list[Line]) -> None:
+    started = next(line for line in lines if line["type"] == "GenerationStarted" and len(line["members"]) == 2)
+    started["leader"] = "nobody"
+
+
+def _two_of_one_identity(lines: list[Line]) -> None:
+    stored = [line for line in lines if line["type"] == "GenerationStored" and len(line["members"]) == 2][-1]
+    for member in stored["members"]:
+        member["group_instance_id"] = "i"
+
+
+def _answered_twice(lines: list[Line]) -> None:
+    answered = _first(lines, "RequestAnswered")
+    lines.insert(lines.index(answered) + 1, dict(answered))
+
+
+PLANTED: dict[str, Callable[[list[Line]], None]] = {
+    "single_owner": _two_owners,
+    "revoked_before_assigned": _assigned_early,
+    "no_stale_commit": _stale_commit,
+    "commits_within_assignment": _anothers_partition,
+    "offsets_never_go_back_unasked": _offset_from_nowhere,
+    "generations_grow": _generation_back,
+    "one_leader": _two_leaders,
+    "static_identity": _two_of_one_identity,
+    "answered_once": _answered_twice,
+}
+
+
+def test_every_judge_has_its_planted_bug() -> None:
+    assert set(PLANTED) | set(test_record_judges.PLANTED) == {kind.name for kind in ALL}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_caught_by_its_judge_alone(run: list[Line], name: str) -> None:
+    lines = deepcopy(run)
+    PLANTED[name](lines)
+    assert _broken(lines) == [name]
+
+
+def test_without_its_stream_a_judge_does_not_judge(run: list[Line]) -> None:
+    lines = [line for line in run if line["stream"] != "member"]
+    verdicts = {verdict.judge: verdict for verdict in judge(lines)}
+    assert verdicts["revoked_before_assigned"].judgement is Judgement.NOT_JUDGED
+    assert str(verdicts["revoked_before_assigned"]) == "revoked_before_assigned: not judged: the log has no stream member"
+    assert verdicts["single_owner"].judgement is Judgement.KEPT
+
+
+def test_findings_before_a_mark_do_not_count(run: list[Line]) -> None:
+    lines = deepcopy(run)
+    _two_owners(lines)
+    (verdict,) = judge(lines, [ALL[0]])
+    (later,) = judge(lines, [ALL[0]], since=verdict.findings[-1].seq + 1)
+    assert later.judgement is Judgement.KEPT
+
+
+def test_members_of_a_loaded_group_may_commit() -> None:
+    """ERR-7: a coordinator that takes a group over has the members of its stored generation."""
+    stored = {"stream": "group", "group": "g", "generation": 1, "cause": None, "at_ms": 0}
+    lines: list[Line] = [
+        {**stored, "seq": 1, "type": "GenerationStored", "protocol_type": "consumer", "leader": "m", "members": [
+            {"member_id": "m", "group_instance_id": None, "assignment": ""}]},
+        {**stored, "seq": 2, "type": "GroupUnloaded"},
+        {**stored, "seq": 3, "type": "GroupLoaded", "state": "Stable"},
+        {**stored, "seq": 4, "type": "OffsetsCommitted", "member": "m", "offsets": []},
+    ]
+    streams = frozenset({"group", "wire"})
+    assert judge(lines, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
+    late = [lines[0], {**lines[2], "broker": 2}, {**lines[1], "broker": 3}, lines[3]]  # the former coordinator learns of it later
+    assert judge(late, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.KEPT
+    planted = [line for line in lines if line["type"] != "GroupLoaded"]
+    assert judge(planted, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.BROKEN
+
+
+def _quiet(*kinds: tuple[int, str, str]) -> list[Line]:
+    return [
+        {"seq": seq, "at_ms": at, "stream": stream, "type": kind, "group": "g", "generation": 1, "cause": None}
+        for seq, (at, stream, kind) in enumerate(kinds, 1)]
+
+
+def test_a_group_that_does_not_come_to_rest_is_found() -> None:
+    started, stored, ended = (0, "member", "MemberStarted"), (40, "group", "GenerationStored"), (9_000, "fault", "RunEnded")
+    rests = _quiet(started, (10, "group", "RebalanceStarted"), stored, ended)
+    waits = _quiet(started, (10, "group", "RebalanceStarted"), ended)
+    again = _quiet(started, (10, "group", "RebalanceStarted"), stored, (2_000, "group", "RebalanceStarted"), ended)
+    verdicts = [judge(lines, [lambda: StableWithin(1_000)])[0] for lines in (rests, waits, again)]
+    assert [verdict.judgement for verdict in verdicts] == [Judgement.KEPT, Judgement.BROKEN, Judgement.BROKEN]
+    assert [finding.seq for verdict in verdicts for finding in verdict.findings] == [2, 4]
+
+
+def test_more_generations_than_allowed_are_found() -> None:
+    lines = _quiet((0, "group", "GenerationStarted"), (1, "group", "GenerationStarted"), (2, "group", "GenerationStarted"))
+    [few, enough] = judge(lines, [lambda: FewRebalances(1), lambda: FewRebalances(3)])
+    assert [finding.seq for finding in few.findings] == [2]
+    assert enough.judgement is Judgement.KEPT
+
+
+def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
+    """KIP-345: it stays a member, but the leader may give its partitions to others."""
+    rows = [{"topic": "t", "partition": 0}]
+    base = {"group": "g", "generation": 1, "cause": None, "at_ms": 0}
+    before: list[Line] = [
+        {**base, "seq": 1, "stream": "group", "type": "MemberJoined", "member": "old"},
+        {**base, "seq": 2, "stream": "group", "type": "GenerationStarted"},
+        {**base, "seq": 3, "stream": "member", "type": "PartitionsAssigned", "member": "old", "partitions": rows},
+        {**base, "seq": 4, "stream": "group", "type": "MemberJoined", "member": "new"},
+    ]
+    rejoined = {**base, "seq": 5, "stream": "group", "type": "MemberRejoined", "member": "old"}
+    after = [
+        {**base, "seq": 6, "stream": "group", "type": "GenerationStarted"},
+        {**base, "seq": 7, "stream": "member", "type": "PartitionsAssigned", "member": "new", "partitions": rows},
+    ]
+    assert judge([*before, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    assert judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN

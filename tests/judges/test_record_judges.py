@@ -1,0 +1,291 @@
+"""The judges of records pass a run with a pipeline, aborted transactions and a crash, and each catches a bug that it alone catches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from coordinator.event_log import EventLog
+from coordinator.judges import Judgement, judge
+from coordinator.judges.intervals import Offsets
+from coordinator.members import member, offsets
+from coordinator.members.application import Application
+from coordinator.members.fetching import Fetcher
+from coordinator.simulator.run import run_scenario, verdicts
+from coordinator.simulator.scenario import read_scenario
+from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
+
+Line = dict[str, Any]
+
+SCENARIO = """
+duration = "70s"
+[topics]
+orders = 2
+invoices = 1
+[[members]]
+name = "app"
+count = 2
+topics = "orders"
+consumes = true
+config = { "session.timeout.ms" = 10000, "auto.commit.interval.ms" = 2000 }
+[[members]]
+name = "pipe"
+group = "pipe"
+count = 2
+topics = "orders"
+commit = "transaction"
+output = "invoices"
+config = { "session.timeout.ms" = 10000 }
+[[members]]
+name = "reader"
+group = "reader"
+topics = "invoices"
+consumes = true
+commit = "batch"
+config = { "isolation.level" = "read_committed" }
+[[producers]]
+name = "shop"
+topics = "orders"
+rate = 4
+stop = "50s"
+[[producers]]
+name = "bank"
+topics = ["orders", "invoices"]
+rate = 4
+transactional = true
+abort_every = 2
+stop = "50s"
+[[churn]]
+kind = "restart"
+members = "app-1"
+at = "20s"
+how = "crash"
+[[churn]]
+kind = "restart"
+members = "pipe-1"
+at = "25s"
+how = "crash"
+"""
+
+
+def lines_of(seed: int = 1, text: str = SCENARIO) -> list[Line]:
+    log = EventLog(seed=seed)
+    run_scenario(read_scenario(text, "records"), seed, log)
+    return list(log.events())
+
+
+@pytest.fixture(scope="module")
+def run() -> list[Line]:
+    return lines_of()
+
+
+def broken(lines: list[Line]) -> list[str]:
+    return [verdict.judge for verdict in judge(lines) if verdict.judgement is Judgement.BROKEN]
+
+
+def of(lines: list[Line], kind: str, **fields: Any) -> list[Line]:
+    return [line for line in lines if line["type"] == kind and all(line.get(name) == value for name, value in fields.items())]
+
+
+def test_a_run_that_is_right_keeps_every_promise(run: list[Line]) -> None:
+    assert [str(each) for each in verdicts(read_scenario(SCENARIO, "records"), run) if each.judgement is not Judgement.KEPT] == []
+    assert len(of(run, "TransactionEnded", committed=False, client="bank-1")) > 5
+    assert [line for line in of(run, "RecordsPolled", client="app-1") if line["at_ms"] > 25_000]
+
+
+def _never_given(lines: list[Line]) -> None:
+    polled = of(lines, "RecordsPolled", group="app")[10]
+    lines.remove(polled)
+
+
+def _given_again(lines: list[Line]) -> None:
+    polled = of(lines, "RecordsPolled", group="app")[10]
+    lines.insert(lines.index(polled) + 1, deepcopy(polled))
+
+
+def _written_over(lines: list[Line]) -> None:
+    appended = next(line for line in of(lines, "RecordsAppended", topic="orders", client="shop-1")[20:])
+    again = deepcopy(appended)
+    delivered = next(line for line in lines[lines.index(appended):] if line["type"] == "RecordsDelivered" and line["client"] == "shop-1")
+    lines.insert(lines.index(delivered) + 1, again)
+
+
+def _aborted_was_read(lines: list[Line]) -> None:
+    bank = of(lines, "RecordsAppended", topic="invoices", client="bank-1")[0]["producer_id"]
+    of(lines, "MarkerWritten", topic="invoices", producer_id=bank, committed=True)[2]["committed"] = False
+
+
+def _written_twice(lines: list[Line]) -> None:
+    first, second, *_ = of(lines, "RecordsSent", client="pipe-1")
+    second["sources"] = second["sources"] + first["sources"][:1]
+
+
+def _sent_again(lines: list[Line]) -> None:
+    first, second = of(lines, "RecordsAppended", client="shop-1", topic="orders", partition=0)[3:5]
+    second["sequence"] = first["sequence"]
+
+
+def _went_back(lines: list[Line]) -> None:
+    before, later = of(lines, "OffsetsCommitted", group="reader")[3:5]
+    later["offsets"][0]["offset"] = before["offsets"][0]["offset"] - 1
+
+
+PLANTED: dict[str, Callable[[list[Line]], None]] = {
+    "no_record_lost": _never_given,
+    "duplicates_are_uncommitted": _given_again,
+    "acknowledged_records_stay": _written_over,
+    "read_committed": _aborted_was_read,
+    "exactly_once": _written_twice,
+    "committed_offsets_grow": _went_back,
+    "idempotent_writes_once": _sent_again,
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_bug_is_caught_by_its_judge_alone(name: str, run: list[Line]) -> None:
+    lines = deepcopy(run)
+    PLANTED[name](lines)
+    assert broken(lines) == [name]
+
+
+# -- bugs in the clients themselves
+
+
+def _positions_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fetched record counts as consumed before the application was given it."""
+    poll = Fetcher.poll
+
+    def drops_one(self: Fetcher) -> Any:
+        polled = poll(self)
+        return [each._replace(records=each.records[1:]) for each in polled if len(each.records) > 1]
+
+    monkeypatch.setattr(Fetcher, "poll", drops_one)
+
+
+def _commits_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each assignment begins at the start of the log."""
+    def forgets(membership: Any, sent: Any, response: Any, now: int) -> None:
+        for row in (row for topic in response.groups[0].topics for row in topic.partitions):
+            row.committed_offset = -1
+        offsets.on_offsets(membership, sent, response, now)
+
+    monkeypatch.setitem(member.Member.ANSWERS, OffsetFetchRequest, forgets)
+
+
+def _aborted_are_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    take = Fetcher._take
+
+    def takes_all(self: Fetcher, partition: Any, reading: Any, row: Any) -> None:
+        row.aborted_transactions = []
+        take(self, partition, reading, row)
+
+    monkeypatch.setattr(Fetcher, "_take", takes_all)
+
+
+def _not_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipeline writes for the last record of each batch only, and commits that it has read them all."""
+    write = Application._write
+
+    def careless(self: Application, now: int) -> None:
+        batch, self._batch = self._batch, [each._replace(records=each.records[-1:]) for each in self._batch]
+        write(self, now)
+        self._batch = batch
+
+    monkeypatch.setattr(Application, "_write", careless)
+
+
+@pytest.mark.parametrize(("bug", "judges"), [
+    (_positions_run_ahead, {"no_record_lost", "exactly_once"}),
+    (_commits_are_not_looked_up, {"duplicates_are_uncommitted", "exactly_once", "committed_offsets_grow"}),
+    (_aborted_are_not_skipped, {"read_committed", "exactly_once"}),
+    (_not_all_is_written, {"exactly_once"}),
+])  # fmt: skip
+def test_a_bug_in_a_client_is_found(
+    bug: Callable[[pytest.MonkeyPatch], None], judges: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    bug(monkeypatch)
+    found = set(broken(lines_of()))
+    assert found
+    assert found <= judges
+
+
+# -- what is allowed
+
+
+def _line(seq: int, kind: str, stream: str, **fields: Any) -> Line:
+    return {"seq": seq, "at_ms": seq, "run": "1", "stream": stream, "type": kind, "cause": None} | fields
+
+
+def _commit(seq: int, offset: int, peer: str, member: str = "m") -> list[Line]:
+    seen = _line(seq, "RequestSeen", "wire", group="g", member=member, api="offset_commit", peer=peer, generation=1)
+    rows = [{"topic": "t", "partition": 0, "offset": offset}]
+    committed = _line(seq + 1, "OffsetsCommitted", "group", group="g", member=member, generation=1, offsets=rows)
+    answered = _line(seq + 2, "RequestAnswered", "wire", group="g", member=member, api="offset_commit")
+    return [seen, committed | {"cause": seq}, answered | {"cause": seq}]
+
+
+def test_a_commit_that_was_held_up_on_another_connection_may_go_back() -> None:
+    held_up = [*_commit(1, 20, "10.0.0.1:2"), *_commit(4, 10, "10.0.0.1:1")]
+    assert "committed_offsets_grow" not in broken(held_up)
+    assert "committed_offsets_grow" in broken([*_commit(1, 20, "10.0.0.1:1"), *_commit(4, 10, "10.0.0.1:1")])
+
+
+def _polled(seq: int, first: int, last: int, isolation: str = "read_uncommitted") -> Line:
+    where = {"group": "g", "member": "m", "client": "c", "topic": "t", "partition": 0}
+    return _line(seq, "RecordsPolled", "member", **where, ranges=[[first, last]], isolation=isolation)
+
+
+def _appended(seq: int, first: int, last: int, producer: int = -1) -> Line:
+    return _line(
+        seq, "RecordsAppended", "data", topic="t", partition=0, offset=first, last_offset=last, producer_id=producer, producer_epoch=0,
+        sequence=0, transactional=producer >= 0)
+
+
+def _marker(seq: int, offset: int, committed: bool) -> Line:
+    return _line(seq, "MarkerWritten", "data", topic="t", partition=0, offset=offset, producer_id=7, producer_epoch=0, committed=committed)
+
+
+def test_aborted_records_are_passed_by_readers_of_committed_ones_and_given_to_others() -> None:
+    log = [_appended(1, 0, 4, 7), _marker(2, 5, False), _appended(3, 6, 9)]
+    committed = [*log, _polled(4, 6, 9, "read_committed"), *_commit(5, 10, "p")]
+    assert "no_record_lost" not in broken(committed)
+    assert "read_committed" not in broken([*log, _polled(4, 0, 4), _polled(5, 6, 9), *_commit(6, 10, "p")])
+    assert "read_committed" in broken([*log, _polled(4, 0, 4, "read_committed")])
+
+
+def test_what_auto_offset_reset_passes_is_not_lost() -> None:
+    log = [_appended(1, 0, 9)]
+    where = {"group": "g", "member": "m", "client": "c", "topic": "t", "partition": 0}
+    reset = _line(3, "PositionReset", "member", **where, offset=8, why="offset 3 is out of range")
+    assert "no_record_lost" not in broken([*log, _polled(2, 0, 2), reset, _polled(4, 8, 9), *_commit(5, 10, "p")])
+    assert "no_record_lost" in broken([*log, _polled(2, 0, 2), _polled(4, 8, 9), *_commit(5, 10, "p")])
+
+
+def test_uncommitted_work_is_given_again_to_the_next_owner() -> None:
+    def assigned(seq: int, client: str) -> Line:
+        rows = [{"topic": "t", "partition": 0}]
+        return _line(seq, "PartitionsAssigned", "member", group="g", member=client, client=client, partitions=rows)
+
+    log = [assigned(1, "c"), _polled(2, 0, 9), *_commit(3, 5, "p"), assigned(6, "d")]
+    assert "duplicates_are_uncommitted" not in broken([*log, _polled(7, 5, 9) | {"client": "d"}])
+    assert "duplicates_are_uncommitted" in broken([*log, _polled(7, 4, 9) | {"client": "d"}])
+
+
+def test_an_unclean_leader_may_lose_what_was_acknowledged() -> None:
+    delivered = _line(2, "RecordsDelivered", "member", client="p", topic="t", partition=0, offset=0, count=5, acks="all", failed=None)
+    elected = _line(3, "LeaderElected", "cluster", topic="t", partition=0, reason="unclean leader election was enabled")
+    assert "acknowledged_records_stay" in broken([_appended(1, 0, 4), delivered, _appended(4, 3, 5)])
+    assert "acknowledged_records_stay" not in broken([_appended(1, 0, 4), delivered, elected, _appended(4, 3, 5)])
+
+
+def test_sets_of_offsets() -> None:
+    found = Offsets()
+    for first, last in ((5, 9), (0, 1), (3, 4), (20, 20)):
+        found.add(first, last)
+    assert [found.missing(0, 1), found.missing(0, 3), found.missing(3, 9), found.missing(3, 10)] == [None, 2, None, 10]
+    assert [found.overlaps(2, 2), found.overlaps(10, 30), found.overlaps(21, 30)] == [None, 20, None]
+    found.cut(4)
+    assert [found.missing(3, 3), found.missing(4, 4), found.overlaps(4, 99)] == [None, 4, None]

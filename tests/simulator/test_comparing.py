@@ -1,0 +1,81 @@
+"""Comparing runs: where two logs part, and what variants of a scenario cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from coordinator.cli import main
+from coordinator.simulator.drawing import svg
+from coordinator.simulator.measures import estimate, measure
+
+SMALL = ["--set", "duration=90s", "--set", "churn.1.at=30s", "--set", "churn.1.down=20s"]
+
+
+def simulate(path: Path, *options: str) -> None:
+    assert main(["simulate", "one_crash_one_join", *SMALL, "--log", str(path), *options]) == 0
+
+
+def test_logs_are_compared_up_to_the_first_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, same, other = (tmp_path / name for name in ("one.jsonl", "same.jsonl", "other.jsonl"))
+    simulate(one)
+    simulate(same)
+    simulate(other, "--set", "churn.1.how=close")
+    assert one.read_bytes() == same.read_bytes()
+    capsys.readouterr()
+    assert main(["diff", str(one), str(same)]) == 0
+    assert main(["diff", str(one), str(other)]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if line.startswith("- ") and "MemberCrashed" in line]
+    assert [line for line in told if line.startswith("+ ") and "MemberClosing" in line]
+    assert main(["diff", str(one), str(tmp_path / "none")]) == 2
+
+
+def test_a_log_that_ends_early_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, short = tmp_path / "one.jsonl", tmp_path / "short.jsonl"
+    simulate(one)
+    short.write_text("".join(one.read_text().splitlines(keepends=True)[:-1]))
+    capsys.readouterr()
+    assert main(["diff", str(one), str(short)]) == 1
+    assert f"+ {short} has ended" in capsys.readouterr().out
+
+
+def test_variants_see_the_same_churn(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,cooperative-sticky", "--seeds", "2", *SMALL]) == 0
+    told = capsys.readouterr().out
+    assert "assignor=range\n" in told and "assignor=cooperative-sticky\n" in told
+    assert told.count("difference") == 4
+    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range"]) == 2
+    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--seeds", "1", *SMALL, "--svg", "/no/such/x.svg"]) == 2
+    assert main(["ab", "one_crash_one_join", "--vary", "assinor=range,sticky"]) == 2
+
+
+def test_a_comparison_is_drawn() -> None:
+    picture = svg("a < b", ("rebalances", "moved"), {"x=1": [estimate([2]), estimate([0])], "x=2": [estimate([4]), estimate([0])]})
+    root = ET.fromstring(picture)
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["a < b", "rebalances", "x=1", "2 [2, 2]", "x=2", "4 [4, 4]", "moved", "x=1", "0 [0, 0]", "x=2", "0 [0, 0]"]
+    middles = [float(each.attrib["cx"]) for each in root.iter("{http://www.w3.org/2000/svg}circle")]
+    assert middles == [440.0, 620.0, 260.0, 260.0]  # half of the way, all of it, none
+
+
+def test_what_a_run_costs_is_read_from_its_log() -> None:
+    def line(at_ms: int, stream: str, kind: str, **fields: object) -> dict[str, object]:
+        return {"seq": at_ms, "at_ms": at_ms, "stream": stream, "type": kind, "group": "g", **fields}
+
+    rows = [{"topic": "t", "partition": number} for number in (0, 1)]
+    lines = [
+        line(100, "group", "RebalanceStarted"), line(200, "group", "GenerationStarted"),
+        line(300, "group", "GenerationStored", members=[]), line(1_000, "member", "PartitionsAssigned", client="a", partitions=rows),
+        line(5_000, "member", "MemberCrashed", client="a"), line(8_000, "member", "PartitionsAssigned", client="b", partitions=rows[:1]),
+        line(9_000, "fault", "RunEnded"),
+    ]
+    assert measure(lines) == (1, 2 * 3 + 1, 0, 0.2)
+
+
+def test_intervals_are_those_of_the_sign_test() -> None:
+    assert estimate([float(each) for each in range(1, 21)]) == (10.5, 6.0, 15.0)  # ranks 6 and 15 of 20
+    assert estimate([3.0]) == (3.0, 3.0, 3.0)
+    assert estimate([1.0, 2.0]) == (1.5, 1.0, 2.0)
