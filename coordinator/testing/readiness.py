@@ -1,6 +1,6 @@
 """When a broker is ready: when it answers a Metadata request and its answer names the brokers that are alive.
 
-An open port proves nothing, since Docker's proxy accepts before the broker listens. Refuses to know containers.
+An open port proves nothing, since Docker's proxy accepts before the broker listens. Does not depend on containers.
 """
 
 from __future__ import annotations
@@ -29,6 +29,25 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("", 0))
         return int(probe.getsockname()[1])
+
+
+def free_ports(count: int) -> int:
+    """The first of so many ports in a row that nobody listens on now."""
+    first = free_port()
+    for _ in range(1_000):
+        if all(_is_free(first + step) for step in range(1, count)):
+            break
+        first = free_port()
+    return first
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except (OSError, OverflowError):
+            return False
+        return True
 
 
 def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[int]:

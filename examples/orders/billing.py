@@ -50,6 +50,7 @@ class Billing(ConsumerRebalanceListener):  # type: ignore[misc]
             bootstrap_servers=bootstrap_servers, group_id=GROUP, enable_auto_commit=False, auto_offset_reset="earliest",
         )  # fmt: skip
         self._consumer.subscribe([ORDERS], listener=self)
+        self._consumer.partitions_for_topic(ORDERS)  # known before joining: a leader that learns it while it joins may lose that join
 
     def run(self) -> None:
         """Bill orders until `stop`, then leave the group."""

@@ -29,6 +29,7 @@ class PythonConsumer:
 
     def __init__(self, servers: str, strategy: Any) -> None:
         self.consumer = kafka.KafkaConsumer("orders", bootstrap_servers=servers, partition_assignment_strategy=[strategy], **SETTINGS)
+        self.consumer.partitions_for_topic("orders")  # else it may learn its topic while it joins, and lose that join
         self.closing = Event()
         self.thread = Thread(target=self._live)
         self.thread.start()

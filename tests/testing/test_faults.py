@@ -80,7 +80,10 @@ def test_the_images_own_jvm(docker: FakeDocker) -> None:
 def test_the_emulators_environment(docker: FakeDocker) -> None:
     with EmulatorContainer(["orders:12", "payments"], {"group.max.size": 2}, image=IMAGE):
         (container,) = docker.created
-    assert container.environment == {
+    environment = dict(container.environment)
+    assert len(environment.pop("COORDINATOR_CONTROL_TOKEN")) >= 32, "one that nobody can guess"
+    assert environment == {
+        "COORDINATOR_CONTROL_ADVERTISE": "127.0.0.1",
         "COORDINATOR_TOPICS": "orders:12,payments",
         "KAFKA_ADVERTISED_LISTENERS": f"PLAINTEXT://127.0.0.1:{container.port}",
         "KAFKA_GROUP_MAX_SIZE": "2",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 import pytest
 
@@ -61,6 +62,39 @@ def test_one_broker_or_three(brokers: int) -> None:
         RealKafka(brokers)
 
 
+def _environments(kafka: RealKafka) -> list[Mapping[str, str]]:
+    return [kafka._environment(number, "localhost:1") for number in range(1, kafka.count + 1)]
+
+
+def test_racks_and_settings_of_single_brokers() -> None:
+    kafka = RealKafka(
+        3, config={"num.partitions": 2}, racks=["a", None, "c"],
+        broker_config={2: {"num.partitions": 5}, 3: {"replica.lag.time.max.ms": 3_000}},
+    )  # fmt: skip
+    first, second, third = _environments(kafka)
+    assert [one.get("KAFKA_BROKER_RACK") for one in (first, second, third)] == ["a", None, "c"]
+    assert [one["KAFKA_NUM_PARTITIONS"] for one in (first, second, third)] == ["2", "5", "2"]
+    assert [one.get("KAFKA_REPLICA_LAG_TIME_MAX_MS") for one in (first, second, third)] == [None, None, "3000"]
+
+
+@pytest.mark.parametrize("racks", [["a"], ["a", "b", "c", "d"], "abc"])
+def test_a_rack_for_each_broker(racks: list[str]) -> None:
+    with pytest.raises(ContainerError, match="give 3, one for each broker"):
+        RealKafka(3, racks=racks)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({4: {}}, "there is no broker 4; the brokers are 1, 2, 3"), ({0: {}}, "there is no broker 0"),
+        ({1: {"node.id": 7}}, "node.id follows from the other arguments"), ({1: {"Num": 1}}, "write it as Kafka does"),
+    ],
+)  # fmt: skip
+def test_settings_of_brokers_that_cannot_be(given: dict[int, dict[str, object]], said: str) -> None:
+    with pytest.raises(ContainerError, match=said):
+        RealKafka(3, broker_config=given)
+
+
 def test_ports() -> None:
     assert checked_ports(None, 3) is None
     assert checked_ports(9092, 1) == [9092]
@@ -83,6 +117,15 @@ def test_wrong_ports(ports: int | list[int], brokers: int, said: str) -> None:
 def test_a_limit_must_be_positive(limit: str) -> None:
     with pytest.raises(ContainerError, match=f"{limit}=0: give a time limit in seconds above 0"):
         RealKafka(**{limit: 0})  # type: ignore[arg-type]
+
+
+def test_the_emulators_brokers() -> None:
+    with pytest.raises(ContainerError, match="brokers=0: give a whole number from 1 on"):
+        EmulatorContainer(brokers=0)
+    with pytest.raises(ContainerError, match=r"racks=\['a'\]: give 3, one for each broker"):
+        EmulatorContainer(brokers=3, racks=["a"])
+    with pytest.raises(ContainerError, match="port=65534: 3 brokers take the ports from it on"):
+        EmulatorContainer(port=65_534, brokers=3)
 
 
 def test_the_emulators_topics_and_configuration_are_judged_before_it_starts() -> None:

@@ -4,7 +4,7 @@
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
 Owns what a test sees of such brokers: addresses, logs, Kafka's tools, a broker killed or stopped. Leaves nothing over, and says
-what to do when a broker cannot be had (`ContainerError`). Refuses to know what is asked of the brokers. Built on
+what to do when a broker cannot be had (`ContainerError`). Does not depend on what is asked of the brokers. Built on
 Testcontainers, extra `testcontainers`: docs/testcontainers.md.
 """
 

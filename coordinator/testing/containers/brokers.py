@@ -2,7 +2,7 @@
 
 Rules: the host's port is chosen before the start, so the advertised address is an ordinary setting and stays true when a broker is
 stopped and started again. All are started before the first is awaited. An exception that passes carries the ends of the brokers' logs.
-Refuses to know what runs in a container beyond: it speaks Kafka's Metadata.
+Does not depend on what runs in a container beyond: it speaks Kafka's Metadata.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import uuid4
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
-from ..readiness import free_port
+from ..readiness import free_ports
 from . import daemon
 from .errors import ContainerError, is_port_taken, refused, taken
 from .node import STOP_LIMIT_S, Node
@@ -39,6 +39,10 @@ class Brokers(ABC):
     """What an error message calls one of them."""
     advice: str
     """What to do when the image cannot be had."""
+    brokers_in_one = 1
+    """How many brokers a container has. They listen on ports in a row, inside and outside."""
+    other_ports: tuple[int, ...] = ()
+    """Ports inside the container that are published at free ones of this machine."""
 
     def __init__(
         self, *, image: str, count: int, ports: int | Sequence[int] | None, startup_timeout_s: float, pull_timeout_s: float
@@ -70,7 +74,7 @@ class Brokers(ABC):
             daemon.ensure_reaper(self._client)
             daemon.undisturbed(self._launch)
             for node in self._nodes.values():
-                node.await_alive(set(self._nodes), self._startup_timeout_s)
+                node.await_alive(set(range(1, self.count * self.brokers_in_one + 1)), self._startup_timeout_s)
         except BaseException as error:
             self._attach_logs(error)
             self._stop_after(error)
@@ -105,7 +109,7 @@ class Brokers(ABC):
     def bootstrap_servers(self) -> str:
         """`host:port` of each broker, separated by commas. Raises ContainerError unless started."""
         self._running()
-        return ",".join(node.address for node in self._nodes.values())
+        return ",".join(f"{node.host}:{node.port + step}" for node in self._nodes.values() for step in range(self.brokers_in_one))
 
     def get_bootstrap_server(self) -> str:
         """`bootstrap_servers`, by the name that Testcontainers' own Kafka has for it."""
@@ -181,7 +185,7 @@ class Brokers(ABC):
         assert self._client is not None
         host = _host(self._client)
         for _ in range(_TRIES):
-            port = self._ports[number - 1] if self._ports else free_port()
+            port = self._ports[number - 1] if self._ports else free_ports(self.brokers_in_one)
             container = self._prepare(number, f"{host}:{port}", port, network)
             node = Node(kind=self.kind, number=number, host=host, port=port, container=container)
             try:
@@ -202,7 +206,9 @@ class Brokers(ABC):
         container = DockerContainer(self.image, docker_client_kw={"timeout": daemon.CALL_LIMIT_S})
         for name, value in self._environment(number, address).items():
             container.with_env(name, value)
-        container.with_bind_ports(CLIENT_PORT, port)
+        for step in range(self.brokers_in_one):
+            container.with_bind_ports(CLIENT_PORT + step, port + step)
+        container.with_exposed_ports(*self.other_ports)
         options: dict[str, Any] = {"labels": self._labels_of(number)}
         if network:
             endpoint = self._client.client.api.create_endpoint_config(aliases=[host_name(number)])

@@ -2,7 +2,7 @@
 
 Rules: what we create carries a label of its own, and removal goes by label, so a half-made thing is found too. What creates runs
 undisturbed, so an interrupt never falls between a creation and our knowing of it. Owns the translation of Docker's refusals.
-Refuses to know brokers.
+Does not depend on brokers.
 """
 
 from __future__ import annotations

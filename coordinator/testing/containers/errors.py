@@ -1,6 +1,6 @@
 """What can go wrong with brokers in containers: one family of exceptions, each with a message that says what to do.
 
-Owns the words for what Docker refuses. Refuses to know who asked Docker, and why.
+Owns the words for what Docker refuses. Does not depend on who asked Docker, and why.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`RealKafka`: one broker of Apache Kafka, or a cluster of three, from apache/kafka or from the locally built image.
 
 Owns the brokers' settings and the way to Kafka's tools inside a container. The settings are Kafka's own defaults but for those named
-at `RealKafka`. No start script: only variables, so that both images serve. Refuses to know what is asked of the brokers.
+at `RealKafka`. No start script: only variables, so that both images serve. Does not depend on what is asked of the brokers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from . import daemon
 from .brokers import CLIENT_PORT, Brokers, host_name
 from .errors import ContainerError, refused
-from .settings import checked_config, log_unknown, variable
+from .settings import checked_config, checked_of_brokers, log_unknown, variable
 
 DEFAULT_IMAGE: Final = "apache/kafka:4.3.1"
 
@@ -44,6 +44,7 @@ class RealKafka(Brokers):
 
     `brokers`: 1 or 3, each a controller too. `config`: broker configurations by Kafka's names, for all brokers. `image`: instead of the
     environment's KAFKA_IMAGE, or apache/kafka:4.3.1. `ports`: ports of this machine, one for each broker; None for free ones.
+    `racks`: a rack for each broker, None for a broker without one. `broker_config`: configurations of single brokers by id, over `config`.
     `jvm`: JVM options of the brokers, QUICK_JVM or IMAGE_JVM or your own.
 
     Settings are Kafka's defaults, except that group.initial.rebalance.delay.ms is 0 (as in `Emulator`), and that a broker alone keeps
@@ -68,6 +69,8 @@ class RealKafka(Brokers):
         image: str | None = None,
         ports: int | Sequence[int] | None = None,
         *,
+        racks: Sequence[str | None] = (),
+        broker_config: Mapping[int, Mapping[str, object]] | None = None,
         jvm: str = QUICK_JVM,
         startup_timeout_s: float = 120,
         pull_timeout_s: float = 300,
@@ -79,8 +82,11 @@ class RealKafka(Brokers):
             startup_timeout_s=startup_timeout_s, pull_timeout_s=pull_timeout_s,
         )  # fmt: skip
         self._jvm = jvm
-        self._config = checked_config(config or {}, reserved=self._placing(1, "", ""))
-        log_unknown(self._config)
+        reserved = self._placing(1, "", "")
+        self._config = checked_config(config or {}, reserved=reserved)
+        own = checked_of_brokers(racks, broker_config or {}, brokers)
+        self._broker_config = {number: checked_config(settings, reserved=reserved) for number, settings in own.items()}
+        log_unknown(dict.fromkeys(name for settings in (self._config, *self._broker_config.values()) for name in settings))
 
     def tool(self, name: str, *args: str, node: int = 1) -> str:
         """Run one of Kafka's command-line tools in a broker's container: `tool("kafka-topics", "--list")`. What it printed.
@@ -102,7 +108,8 @@ class RealKafka(Brokers):
 
     def _environment(self, number: int, address: str) -> Mapping[str, str]:
         inside = host_name(number) if self.count > 1 else "localhost"
-        settings = self._placing(number, address, inside) | QUICK_START | (ALONE if self.count == 1 else {}) | self._config
+        settings = self._placing(number, address, inside) | QUICK_START | (ALONE if self.count == 1 else {})
+        settings |= self._config | self._broker_config.get(number, {})
         variables = {variable(name): value for name, value in settings.items()}
         variables["CLUSTER_ID"] = _CLUSTER_ID
         if self._jvm:

@@ -1,6 +1,6 @@
 """One broker's container: where clients reach it, its log, what is done to it, and whether it is alive.
 
-Owns the wait for one broker and the words for one that ended early. Refuses to know how a container is made or removed.
+Owns the wait for one broker and the words for one that ended early. Does not depend on how a container is made or removed.
 """
 
 from __future__ import annotations

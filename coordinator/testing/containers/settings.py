@@ -1,7 +1,7 @@
 """What a test asks for, checked before Docker is asked: broker configuration, ports; and how both become an environment.
 
 Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`. Owns the checks of arguments.
-Refuses to know Docker.
+Does not depend on Docker.
 """
 
 from __future__ import annotations
@@ -43,6 +43,22 @@ def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -
             raise ContainerError(f"config: {name} follows from the other arguments (brokers, ports) and cannot be given")
         texts[name] = _text(name, value)
     return texts
+
+
+def checked_of_brokers(
+    racks: Sequence[str | None], config: Mapping[int, Mapping[str, object]], brokers: int
+) -> dict[int, dict[str, object]]:
+    """What is for single brokers, their racks among it, by broker id. Raises ContainerError for brokers that will not be there."""
+    if isinstance(racks, str) or (racks and len(racks) != brokers):
+        raise ContainerError(f"racks={racks!r}: give {brokers}, one for each broker, None for a broker without a rack")
+    for number in config:
+        if number not in range(1, brokers + 1):
+            ids = ", ".join(map(str, range(1, brokers + 1)))
+            raise ContainerError(f"broker_config: there is no broker {number}; the brokers are {ids}")
+    found: dict[int, dict[str, object]] = {number: {"broker.rack": rack} for number, rack in enumerate(racks, 1) if rack is not None}
+    for number, settings in config.items():
+        found[number] = {**found.get(number, {}), **settings}
+    return found
 
 
 def log_unknown(names: Iterable[str]) -> None:

@@ -1,0 +1,227 @@
+"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders and coordinators, and how each is undone.
+
+    StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
+
+Owns the words and their checks. `perform` carries a verb out and answers its inverse (None where there is none): performing that
+brings the cluster back to where it was, as far as Kafka can go back. `to_plain` and `from_plain` are the same as JSON values.
+Raises ClusterError at once for what cannot be done, naming what exists; then nothing has changed. Does not depend on sockets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, assert_never, get_args, get_type_hints
+
+from ..brokers import ClusterError, Hosts
+from ..brokers.runtime import Brokers
+from ..cluster import CONSUMER_OFFSETS
+from ..cluster.internal_topics import partition_for
+from ..cluster.network import HostState
+from ..cluster.replication import Pace
+
+How = Literal["controlled", "crash", "pause"]
+
+
+@dataclass(frozen=True, slots=True)
+class StopBroker:
+    """Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP). Inverse: StartBroker."""
+
+    broker: int
+    how: How = "controlled"
+
+
+@dataclass(frozen=True, slots=True)
+class StartBroker:
+    """Start a stopped broker, or let a paused one go on. Inverse: StopBroker."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLeader:
+    """Let another replica in sync lead a partition. Inverse: MoveLeader back."""
+
+    topic: str
+    partition: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCoordinator:
+    """Let another broker coordinate a group: it becomes the leader of the group's partition. Inverse: MoveCoordinator back."""
+
+    group: str
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class FenceBroker:
+    """Let the controller fence a broker until UnfenceBroker, its inverse."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnfenceBroker:
+    """Let a broker that was fenced on purpose come back. Inverse: FenceBroker."""
+
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutLink:
+    """Let nothing pass between two brokers. Inverse: HealLink."""
+
+    one: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealLink:
+    """Let things pass between two brokers again. Inverse: CutLink."""
+
+    one: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutClient:
+    """Let nothing pass between a client, known by its client id, and a broker; connections stay open. Inverse: HealClient."""
+
+    client_id: str
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealClient:
+    """Let things pass between a client and a broker again; what waited goes on. Inverse: CutClient."""
+
+    client_id: str
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlowFollower:
+    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None: any). Inverse: the pace before."""
+
+    broker: int
+    delay_ms: int = 0
+    bytes_per_second: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlowLoad:
+    """Let a broker's coordinators take so many milliseconds to load; meanwhile COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
+
+    broker: int
+    load_ms: int
+
+
+Verb = (
+    StopBroker | StartBroker | MoveLeader | MoveCoordinator | FenceBroker | UnfenceBroker | CutLink | HealLink | CutClient | HealClient
+    | SlowFollower | SlowLoad
+)
+VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
+
+
+def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
+    """Carry a verb out; answers its inverse. Raises ClusterError."""
+    cluster = hosts.cluster
+    inverse = _perform(hosts, cluster, verb, now)
+    if cluster.log is not None:
+        cluster.log.append("fault", type(verb).__name__, at_ms=now, **_logged(verb))
+    return inverse
+
+
+def _perform(hosts: Hosts, cluster: Brokers, verb: Verb, now: int) -> Verb | None:
+    match verb:
+        case StopBroker(broker, how):
+            if how not in get_args(How):
+                raise ClusterError(f"how={how!r}: a broker is stopped by one of {', '.join(get_args(How))}")
+            stop = {"controlled": hosts.shut_down, "crash": hosts.crash, "pause": hosts.pause}[how]
+            stop(broker, now)
+            return StartBroker(broker)
+        case StartBroker(broker):
+            paused = hosts.state(broker) is HostState.PAUSED
+            (hosts.resume if paused else hosts.start)(broker, now)
+            return StopBroker(broker, "pause" if paused else "controlled")
+        case MoveLeader(topic, partition, to):
+            before = hosts.move_leader(topic, partition, to, now)
+            return MoveLeader(topic, partition, before)
+        case MoveCoordinator(group, to):
+            before = hosts.move_leader(CONSUMER_OFFSETS, _partition_of(cluster, group), to, now)
+            return MoveCoordinator(group, before)
+        case FenceBroker(broker):
+            hosts.fence(broker, now)
+            return UnfenceBroker(broker)
+        case UnfenceBroker(broker):
+            hosts.unfence(broker, now)
+            return FenceBroker(broker)
+        case CutLink(one, other):
+            hosts.cut(one, other, now)
+            return HealLink(one, other)
+        case HealLink(one, other):
+            hosts.heal(one, other, now)
+            return CutLink(one, other)
+        case CutClient(client_id, broker):
+            hosts.cut_client(client_id, broker)
+            return HealClient(client_id, broker)
+        case HealClient(client_id, broker):
+            hosts.heal_client(client_id, broker, now)
+            return CutClient(client_id, broker)
+        case SlowFollower() | SlowLoad():
+            return _slow_down(hosts, cluster, verb, now)
+        case _:
+            assert_never(verb)
+
+
+def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, now: int) -> Verb:
+    match verb:
+        case SlowFollower(broker, delay_ms, rate):
+            if delay_ms < 0 or (rate is not None and rate <= 0):
+                raise ClusterError(f"delay_ms={delay_ms}, bytes_per_second={rate}: neither can be negative, and a rate is above 0")
+            before_pace = cluster.replication.paces.get(broker, Pace())
+            hosts.slow_down(broker, Pace(delay_ms, rate) if delay_ms or rate else None, now)
+            return SlowFollower(broker, before_pace.delay_ms, before_pace.bytes_per_second)
+        case SlowLoad(broker, load_ms):
+            if load_ms < 0:
+                raise ClusterError(f"load_ms={load_ms}: a length of time is not negative")
+            return SlowLoad(broker, hosts.slow_load(broker, load_ms))
+        case _:
+            assert_never(verb)
+
+
+def _partition_of(cluster: Brokers, group: str) -> int:
+    topic = cluster.controller.cluster.topics.get(CONSUMER_OFFSETS)
+    if topic is None:
+        raise ClusterError(f"group {group} has no coordinator: {CONSUMER_OFFSETS} does not exist")
+    return partition_for(cluster.controller.cluster.configs, CONSUMER_OFFSETS, group)
+
+
+def _logged(verb: Verb) -> dict[str, Any]:
+    return {("target" if name == "to" else name): value for name, value in asdict(verb).items()}
+
+
+def to_plain(verb: Verb) -> dict[str, Any]:
+    """A verb as JSON values: its name under `verb`, its fields beside."""
+    return {"verb": type(verb).__name__, **asdict(verb)}
+
+
+def from_plain(plain: Mapping[str, Any]) -> Verb:
+    """Read what `to_plain` gave. Raises ClusterError that names what is wrong, and what exists."""
+    values = dict(plain)
+    name = values.pop("verb", None)
+    kind = VERBS.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ClusterError(f"{name!r} is no verb: they are {', '.join(VERBS)}")
+    try:
+        verb: Verb = kind(**values)
+    except TypeError:
+        raise ClusterError(f"{name} has the fields {', '.join(kind.__dataclass_fields__)}, not {', '.join(values) or 'none'}") from None
+    for field, hint in get_type_hints(kind).items():
+        value, wanted = getattr(verb, field), hint if isinstance(hint, type) else str if hint is How else int
+        optional = hint == int | None and value is None
+        if not optional and (not isinstance(value, wanted) or isinstance(value, bool)):
+            raise ClusterError(f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}")
+    return verb

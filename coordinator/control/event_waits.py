@@ -1,0 +1,110 @@
+"""Waiting for lines of the event log: which lines are meant, as data, and who waits for them.
+
+A waiter sees the lines that are there already, and each one that is written after that. Called between two requests; how long to
+wait is the waiter's own affair.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .expectations import ExpectationError
+from .waiting import WaitTimeoutError
+
+if TYPE_CHECKING:
+    from ..event_log import EventLog
+    from .session import KitSession
+
+Line = dict[str, Any]
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EventPattern:
+    """Lines of a type, group and stream, with these fields, from a `mark` on; `count` of them are waited for. None does not matter."""
+
+    kind: str | None = None
+    group: str | None = None
+    stream: str | None = None
+    since: int = 0
+    count: int = 1
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("kind", "group", "stream"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise ExpectationError(f"{name}: {value!r} is no text")
+        if self.kind is None and self.group is None and self.stream is None and not self.fields:
+            raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
+        if type(self.count) is not int or self.count < 1:
+            raise ExpectationError(f"count: {self.count!r}; a whole number from 1 on")
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """What a line has to say, by its keys."""
+        given = {"type": self.kind, "group": self.group, "stream": self.stream}
+        return {name: value for name, value in given.items() if value is not None} | dict(self.fields)
+
+    def matches(self, line: Line) -> bool:
+        """Is this line meant?"""
+        return line["seq"] >= self.since and all(line.get(name) == value for name, value in self.wanted.items())
+
+    def __str__(self) -> str:
+        what = ", ".join(f"{name} {value}" for name, value in self.wanted.items())
+        return f"{self.count} events with {what}" if self.count > 1 else f"an event with {what}"
+
+
+def begin(session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]) -> Future[list[Line]]:
+    """Wait for events; the future has the first `count` of them."""
+    found = [line for line in lines() if pattern.matches(line)]
+    hint = f'"type":{json.dumps(pattern.kind)}' if pattern.kind is not None else ""
+
+    def follow(text: str) -> None:
+        if hint in text:
+            line = json.loads(text)
+            if pattern.matches(line):
+                found.append(line)
+
+    def unmet() -> tuple[str, ...]:
+        return () if len(found) >= pattern.count else ("it has not happened",)
+
+    future: Future[list[Line]] = session.waits.begin(unmet, lambda: found[: pattern.count])
+    if not future.done():
+        log.followers.append(follow)
+
+        def forget(_: Future[list[Line]]) -> None:
+            with suppress(ValueError):
+                log.followers.remove(follow)
+
+        future.add_done_callback(forget)
+    return future
+
+
+def timed_out(session: KitSession, pattern: EventPattern, future: Future[Any], timeout: float, lines: list[Line]) -> WaitTimeoutError:
+    """The error of a wait whose time is over: what came instead, the nearest misses first."""
+    session.waits.end(future)
+    future.cancel()
+    since = [line for line in lines if line["seq"] >= pattern.since]
+    found = sum(map(pattern.matches, since))
+    text = f"{pattern} did not come within {timeout:g} s"
+    if found:
+        text += f"; {found} did"
+    wanted = pattern.wanted
+    about = [line for line in since if pattern.group is None or line.get("group") == pattern.group]
+    near = [line for line in since if line["type"] == pattern.kind and not pattern.matches(line)]
+    told = [
+        f"\n  line {line['seq']}, at {line['at_ms']} ms: {line['type']} with "
+        + ", ".join(f"{name} {line.get(name)!r}, not {value!r}" for name, value in wanted.items() if line.get(name) != value)
+        for line in near[-_SHOWN:]
+    ]
+    if near:
+        return WaitTimeoutError(f"{text}.\nNearly:{''.join(told)}")
+    happened = ", ".join(dict.fromkeys(line["type"] for line in about[-20:])) or "nothing"
+    whose = "" if pattern.group is None else f" to group {pattern.group!r}"
+    return WaitTimeoutError(f"{text}.\nWhat happened{whose} meanwhile: {happened}.")

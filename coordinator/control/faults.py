@@ -1,0 +1,289 @@
+"""Faults of requests, as data: which requests, what happens to them, how often.
+
+    Fault(Selector(api="OffsetCommit", group="billing"), Fail(ErrorCode.REBALANCE_IN_PROGRESS), times=1)
+
+Owns the words and their checks: every value that cannot be is refused when the fault is made, with what exists instead.
+`to_plain` and `from_plain` are the same as JSON values, for scenario files and HTTP. It does not depend on brokers: who
+carries a fault out is `engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, ClassVar
+
+from ..errors import ErrorCode
+from ..wire.messages import API_KEYS
+
+API_NAMES: dict[str, int] = {name: key for key, name in API_KEYS.items()}
+"""Kafka's names of its APIs, such as OffsetCommit, and their keys."""
+
+PHASES: dict[str, str] = {
+    "empty": "Empty", "joining": "PreparingRebalance", "syncing": "CompletingRebalance", "stable": "Stable", "dead": "Dead",
+    "assigning": "Assigning", "reconciling": "Reconciling",
+}  # fmt: skip
+"""Where a group is when the request comes: a short word, or the state as Kafka spells it."""
+
+
+class FaultError(ValueError):
+    """A fault that cannot be: which word is wrong, and what would be right."""
+
+
+def choose(word: str, known: Iterable[str], what: str) -> str:
+    """The known word that is meant, whatever its case. Raises FaultError that names the closest ones."""
+    options = list(known)
+    for option in options:
+        if option.lower() == word.lower():
+            return option
+    close = get_close_matches(word, options, 3) or get_close_matches(word.lower(), [option.lower() for option in options], 3)
+    names = [option for option in options if option in close or option.lower() in close] or sorted(options)[:12]
+    raise FaultError(f"{word!r} is no {what}: {'such as ' if not close else 'did you mean '}{', '.join(names)}{'' if close else ', ...'}")
+
+
+def api_name(word: str) -> str:
+    """An API's name as Kafka spells it, for any spelling of case, with underscores or without. Raises FaultError."""
+    return choose(word.replace("_", ""), API_NAMES, "API")
+
+
+def error_code(word: str | int) -> ErrorCode:
+    """Kafka's error, by name or number. Raises FaultError."""
+    if isinstance(word, int):
+        try:
+            return ErrorCode(word)
+        except ValueError:
+            raise FaultError(f"{word} is no error code of Kafka: they go from -1 to {max(ErrorCode)}") from None
+    return ErrorCode[choose(word, ErrorCode.__members__, "error of Kafka")]
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which requests are meant. What is None does not matter; all that is given must fit.
+
+    `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`. `generation` is what the
+    request says (of a KIP-848 group: the member epoch). `broker` is the node that was asked. `phase` is where the group is when
+    the request comes; of requests that name no group (Fetch, Produce) `group` means those whose client id a member of it has.
+    """
+
+    api: str | None = None
+    group: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+    member: str | None = None
+    client_id: str | None = None
+    instance_id: str | None = None
+    transactional_id: str | None = None
+    generation: int | None = None
+    broker: int | None = None
+    phase: str | None = None
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            kind = int if entry.name in ("partition", "generation", "broker") else str
+            if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+                raise FaultError(f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}")
+        if self.api is not None:
+            object.__setattr__(self, "api", api_name(self.api))
+        if self.phase is not None:
+            word = choose(self.phase, [*PHASES, *PHASES.values()], "phase of a group")
+            object.__setattr__(self, "phase", PHASES.get(word, word))
+        if self.partition is not None and self.topic is None:
+            raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
+
+    def __str__(self) -> str:
+        given = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"}
+        parts = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+        return f"{self.api or 'every request'}{' of ' + parts if parts else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Answer with an error, in its place in the answer. What fails is not done; other items of the request are."""
+
+    error: ErrorCode
+    kind: ClassVar[str] = "fail"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "error", error_code(self.error))
+        if self.error is ErrorCode.NONE:
+            raise FaultError("NONE is no error to fail with")
+
+    def __str__(self) -> str:
+        return f"fail with {self.error.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Handle the request, or send its answer, so many milliseconds later. Its connection waits with it."""
+
+    duration_ms: int
+    answer: bool = False
+    kind: ClassVar[str] = "delay"
+
+    def __post_init__(self) -> None:
+        _check_ms(self.duration_ms)
+
+    def __str__(self) -> str:
+        return f"delay {'the answer ' if self.answer else ''}by {self.duration_ms} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Keep the request back until it is released."""
+
+    kind: ClassVar[str] = "hold"
+
+    def __str__(self) -> str:
+        return "hold until released"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseRequest:
+    """The request is lost: never handled, never answered."""
+
+    kind: ClassVar[str] = "lose_request"
+
+    def __str__(self) -> str:
+        return "lose the request"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseAnswer:
+    """The request is handled, and its answer is lost."""
+
+    kind: ClassVar[str] = "lose_answer"
+
+    def __str__(self) -> str:
+        return "lose the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """The connection is cut: before the request is handled, or after that, in place of the answer."""
+
+    after: bool = False
+    kind: ClassVar[str] = "disconnect"
+
+    def __str__(self) -> str:
+        return f"cut the connection {'after' if self.after else 'before'} handling"
+
+
+@dataclass(frozen=True, slots=True)
+class Garble:
+    """The answer's bytes are damaged, in the body; the frame stays whole."""
+
+    kind: ClassVar[str] = "garble"
+
+    def __str__(self) -> str:
+        return "garble the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """The answer says that the client is throttled for so long (throttle_time_ms, KIP-219)."""
+
+    duration_ms: int
+    kind: ClassVar[str] = "throttle"
+
+    def __post_init__(self) -> None:
+        _check_ms(self.duration_ms)
+
+    def __str__(self) -> str:
+        return f"throttle for {self.duration_ms} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Nothing happens to the request; it is counted."""
+
+    kind: ClassVar[str] = "observe"
+
+    def __str__(self) -> str:
+        return "observe"
+
+
+Action = Fail | Delay | Hold | LoseRequest | LoseAnswer | Disconnect | Garble | Throttle | Observe
+ACTIONS: dict[str, type[Action]] = {
+    action.kind: action for action in (Fail, Delay, Hold, LoseRequest, LoseAnswer, Disconnect, Garble, Throttle, Observe)
+}
+
+
+def _check_ms(value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
+        raise FaultError(f"{value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a probability, meet an action.
+
+    `may_miss`: it is no mistake of a test if no request ever meets it.
+    """
+
+    selector: Selector = field(default_factory=Selector)
+    action: Action = field(default_factory=Observe)
+    nth: int = 1
+    times: int | None = None
+    probability: float = 1.0
+    name: str = ""
+    may_miss: bool = False
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.nth):
+            raise FaultError(f"nth: {self.nth!r}; requests are counted from 1")
+        if self.times is not None and not _is_count(self.times):
+            raise FaultError(f"times: {self.times!r}; at least 1, or none for every request")
+        chance: object = self.probability
+        if not isinstance(chance, int | float) or not 0 < chance <= 1:
+            raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
+
+    def __str__(self) -> str:
+        often = "" if self.times is None else f", {self.times} time{'s' if self.times > 1 else ''}"
+        nth = f", from request {self.nth} on" if self.nth > 1 else ""
+        chance = "" if self.probability == 1 else f", with probability {self.probability:g}"
+        return f"{self.name + ': ' if self.name else ''}{self.selector}: {self.action}{nth}{often}{chance}"
+
+
+def to_plain(fault: Fault) -> dict[str, Any]:
+    """A fault as JSON values; what is left at its default is left out."""
+    plain: dict[str, Any] = {"action": fault.action.kind}
+    for entry in fields(fault.action):
+        value = getattr(fault.action, entry.name)
+        plain[entry.name] = value.name if isinstance(value, ErrorCode) else value
+    for entry in fields(fault.selector):
+        value = getattr(fault.selector, entry.name)
+        if value is not None:
+            plain[entry.name] = value
+    for entry in fields(fault):
+        if entry.name in _OWN and getattr(fault, entry.name) != entry.default:
+            plain[entry.name] = getattr(fault, entry.name)
+    return plain
+
+
+_OWN = ("nth", "times", "probability", "name", "may_miss")
+_SELECTORS = tuple(entry.name for entry in fields(Selector))
+
+
+def from_plain(plain: Mapping[str, Any]) -> Fault:
+    """The fault that these JSON values are. Raises FaultError for a key or a value that cannot be."""
+    if "action" not in plain:
+        raise FaultError(f"action is missing: one of {', '.join(ACTIONS)}")
+    kind = ACTIONS[choose(str(plain["action"]), ACTIONS, "action")]
+    arguments = tuple(entry.name for entry in fields(kind))
+    known = ("action", *arguments, *_SELECTORS, *_OWN)
+    for key in plain:
+        if key not in known:
+            choose(key, known, f"key of a fault that does {kind.kind}")
+            raise FaultError(f"{key!r}: keys are written in lower case")
+    missing = [entry.name for entry in fields(kind) if entry.name not in plain and entry.name in ("error", "duration_ms")]
+    if missing:
+        raise FaultError(f"{missing[0]} is missing: {kind.kind} needs it")
+    action = kind(**{name: plain[name] for name in arguments if name in plain})
+    selector = Selector(**{name: plain[name] for name in _SELECTORS if name in plain})
+    return Fault(selector, action, **{name: plain[name] for name in _OWN if name in plain})

@@ -1,0 +1,179 @@
+"""A group in the hands of a test: look at it, wait for it, act on its members.
+
+Every property is a look at one instant; `wait` returns when everything that was asked for holds at the same instant. It builds
+the data of this package and applies it between two requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import TYPE_CHECKING, Any
+
+from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from ..wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from . import operations
+from .expectations import ExpectationError, GroupExpectation
+from .group_looks import GroupLooks
+from .own_requests import ask, check
+from .running import DEFAULT_TIMEOUT_S
+from .snapshots import GroupSnapshot, TopicPartition
+from .waiting import WaitTimeoutError
+
+if TYPE_CHECKING:
+    from .running import Runner
+    from .session import KitSession
+    from .verification import Verification
+
+_HEARTBEAT, _PEER_HEARTBEAT_MS = "heartbeat.interval.ms", "100"
+_BY_NAME = 9
+"""The last version of OffsetCommit that names topics."""
+
+
+class GroupHandle(GroupLooks):
+    """One group of a running emulator. The same object serves before the group exists and after it is gone."""
+
+    def __init__(
+        self, run: Runner, session: KitSession, group_id: str, verify: Callable[..., Verification], peer: Callable[..., Any],
+    ) -> None:
+        self._run = run
+        self._verify = verify
+        self._peer = peer
+        self._session = session
+        self.group_id = group_id
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> GroupSnapshot:
+        """Everything about the group at this instant."""
+        return self._run(lambda: self._session.group(self.group_id))
+
+    # -- waiting -------------------------------------------------------------------------------------------------------
+
+    def wait(
+        self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
+        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
+        lag: int | None = None, acted: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> GroupSnapshot:
+        """Wait until all that is given holds at once; returns the group as it is then. See `GroupExpectation` for the words.
+
+        `timeout` in seconds. Raises WaitTimeoutError that says what is missing, what was seen, and whom the group waits for.
+        """
+        expectation = GroupExpectation(
+            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted)
+        future = self.begin_wait(expectation)
+        try:
+            result: GroupSnapshot = future.result(timeout)
+        except FutureTimeoutError:
+            raise self.timed_out(expectation, future, timeout) from None
+        return result
+
+    def begin_wait(self, expectation: GroupExpectation) -> Future[Any]:
+        """Wait without blocking: the future has the group once it is as expected."""
+        if expectation.is_empty:
+            raise ExpectationError("wait for what? Give state, members, generation_above, assigned, committed, lag or acted")
+        session = self._session
+
+        def begin() -> Future[Any]:
+            if expectation.acted:
+                session.watch_activity()
+            return session.waits.begin(
+                lambda: expectation.unmet(session.group(self.group_id), session.partitions_of), lambda: session.group(self.group_id))
+
+        return self._run(begin)
+
+    def timed_out(self, expectation: GroupExpectation, future: Future[Any], timeout: float) -> WaitTimeoutError:
+        """The error of a wait whose time is over; nobody waits for it any more."""
+
+        def look() -> WaitTimeoutError:
+            self._session.waits.end(future)
+            seen = self._session.group(self.group_id)
+            missing = expectation.unmet(seen, self._session.partitions_of)
+            text = f"group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {'; '.join(missing) or 'it has now'}."
+            return WaitTimeoutError(f"{text}\nSeen: {seen}.")
+
+        return self._run(look)
+
+    def verify(self, *, since: int = 0) -> Verification:
+        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError with the offending lines."""
+        return self._verify(self.group_id, since=since)
+
+    # -- acting --------------------------------------------------------------------------------------------------------
+
+    def peer(self, topics: str | Iterable[str] | None = None, **options: Any) -> Any:
+        """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`; see `Emulator.peer`.
+
+        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that it soon learns of rebalances.
+        """
+        config = {_HEARTBEAT: _PEER_HEARTBEAT_MS, **(options.pop("config", None) or {})}
+        return self._peer(self.group_id, topics, config=config, **options)
+
+    def remove(self, name: str, reason: str = "removed by a test") -> None:
+        """Take a member out, as an administrator does (LeaveGroup): it learns of it by UNKNOWN_MEMBER_ID. Raises LookupError."""
+
+        def leave() -> None:
+            broker = self._session.serving(self.group_id)
+            member = self._session.group(self.group_id).member(name)
+            identity = MemberIdentity(member_id=member.member_id, group_instance_id=member.instance_id, reason=reason)
+            answer = ask(broker, LeaveGroupRequest(group_id=self.group_id, members=[identity]), LeaveGroupResponse, self._session.now())
+            check(answer.error_code or answer.members[0].error_code, f"{member.name} cannot be removed")
+
+        self._run(leave)
+
+    def expire(self, name: str) -> None:
+        """End a member's session now, as if it had been silent for its whole session timeout. Raises LookupError, ControlError."""
+
+        def end() -> None:
+            member = self._session.group(self.group_id).member(name)
+            operations.expire(self._session.serving(self.group_id), self.group_id, member.member_id, self._session.now())
+
+        self._run(end)
+
+    def rebalance(self, reason: str = "a test asked for it") -> None:
+        """Let the group rebalance: every member has to join again. Raises ControlError if it has no members or does so already."""
+        self._run(lambda: operations.start_rebalance(self._session.serving(self.group_id), self.group_id, reason, self._session.now()))
+
+    def fence(self, name: str) -> None:
+        """Take over a static member's identity, as a second process with its group.instance.id does: FENCED_INSTANCE_ID is its end.
+
+        The one that takes over is a member without a process; it goes when its session ends. Raises LookupError, ControlError.
+        """
+
+        def take_over() -> None:
+            member = self._session.group(self.group_id).member(name)
+            operations.fence(self._session.serving(self.group_id), self.group_id, member, self._session.now())
+
+        self._run(take_over)
+
+    def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Set committed offsets as a tool does, while the group has no members."""
+
+        def put() -> None:
+            rows: dict[str, list[OffsetCommitRequestPartition]] = {}
+            for (topic, index), offset in offsets.items():
+                rows.setdefault(topic, []).append(OffsetCommitRequestPartition(partition_index=index, committed_offset=offset))
+            topics = [OffsetCommitRequestTopic(name=topic, partitions=found) for topic, found in rows.items()]
+            request = OffsetCommitRequest(group_id=self.group_id, generation_id_or_member_epoch=-1, topics=topics)
+            answer = ask(self._session.serving(self.group_id), request, OffsetCommitResponse, self._session.now(), version=_BY_NAME)
+            for told in answer.topics:
+                for row in told.partitions:
+                    check(row.error_code, f"{told.name}-{row.partition_index} cannot be committed for group {self.group_id!r}")
+
+        self._run(put)
+
+    def delete(self) -> None:
+        """Delete the group and its offsets; it must be Empty."""
+
+        def end() -> None:
+            broker = self._session.serving(self.group_id)
+            (result,) = ask(broker, DeleteGroupsRequest(groups_names=[self.group_id]), DeleteGroupsResponse, self._session.now()).results
+            check(result.error_code, f"group {self.group_id!r} cannot be deleted")
+
+        self._run(end)

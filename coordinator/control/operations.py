@@ -1,0 +1,63 @@
+"""What an operator does to groups: end a session, start a rebalance, spare members while the clock jumps. Called between two requests.
+
+Nothing here is a rule of its own: the coordinator does what it does when a session ends or a rebalance begins, and its log says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..groups.classic.model import ClassicGroup
+from ..shards import by_hand
+from ..shards.journal import Effects
+from ..wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from .own_requests import ControlError, ask_later
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
+    from ..shards.shard import Shard
+    from .snapshots import MemberSnapshot
+
+
+def shard_of(broker: Broker, group_id: str) -> Shard:
+    """The shard of a group. Raises ControlError if this broker serves no such group."""
+    shard = broker.coordinator.shard_of(group_id)
+    if shard is None:
+        known = ", ".join(sorted(broker.coordinator.groups)) or "none"
+        raise ControlError(f"there is no group {group_id!r}; there are: {known}")
+    return shard
+
+
+def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
+    """End a member's session now. Raises ControlError for one that waits in JoinGroup or SyncGroup, which keeps it alive."""
+    effects = Effects(now)
+    if not by_hand.expire(shard_of(broker, group_id), group_id, member_id, effects):
+        raise ControlError(f"{member_id} waits in a JoinGroup or SyncGroup, which keeps its session alive: remove it instead")
+    broker.send_replies(effects.outcome(), now)
+
+
+def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> None:
+    """Let a group rebalance. Raises ControlError if it has no members, or does so already."""
+    effects = Effects(now)
+    shard = shard_of(broker, group_id)
+    if not by_hand.begin_rebalance(shard, group_id, reason, effects):
+        group = shard.groups[group_id]
+        if not isinstance(group.membership, ClassicGroup):
+            raise ControlError(f"group {group_id!r} is of the consumer protocol (KIP-848), whose members never rebalance together")
+        raise ControlError(f"group {group_id!r} is {group.state}: only one with members that is not rebalancing can begin to")
+    broker.send_replies(effects.outcome(), now)
+
+
+def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> None:
+    """Join with a static member's instance id under a new member id (STA-2). Raises ControlError for a dynamic member."""
+    if member.instance_id is None:
+        raise ControlError(f"{member.name} is a dynamic member: only one with a group.instance.id can be fenced; remove or expire it")
+    group = shard_of(broker, group_id).groups[group_id].membership
+    if not isinstance(group, ClassicGroup):
+        raise ControlError(f"group {group_id!r} is of the consumer protocol (KIP-848): expire {member.name} instead")
+    known = group.members[member.member_id]
+    request = JoinGroupRequest(
+        group_id=group_id, group_instance_id=member.instance_id, session_timeout_ms=known.session_timeout_ms,
+        rebalance_timeout_ms=known.rebalance_timeout_ms, protocol_type=group.protocol_type or "consumer",
+        protocols=[JoinGroupRequestProtocol(name=name, metadata=data) for name, data in known.protocols], reason="a test fences the member")
+    ask_later(broker, request, JoinGroupResponse, now, lambda answer: None)

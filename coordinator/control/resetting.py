@@ -1,0 +1,32 @@
+"""Emptying an emulator between two tests that share it: faults, members, groups and topics go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from . import topics
+from .own_requests import ask
+
+if TYPE_CHECKING:
+    from .session import KitSession
+
+
+def reset(session: KitSession) -> None:
+    """Forget everything that clients and tests put in. Members are taken out of their groups first, as an administrator does."""
+    now = session.now()
+    session.faults.forget(now)
+    for group_id in sorted(session.group_ids()):
+        broker = session.serving(group_id)
+        members = [
+            MemberIdentity(member_id=member.member_id, group_instance_id=member.instance_id, reason="the next test begins")
+            for member in session.group(group_id).members
+        ]
+        if members:
+            ask(broker, LeaveGroupRequest(group_id=group_id, members=members), LeaveGroupResponse, now)
+        ask(broker, DeleteGroupsRequest(groups_names=[group_id]), DeleteGroupsResponse, now)
+    broker = session.any_broker()
+    for name, topic in list(broker.cluster.topics.items()):
+        if not topic.internal:
+            topics.delete(broker, now, name)

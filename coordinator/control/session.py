@@ -1,0 +1,90 @@
+"""What the kit keeps of one running emulator: faults, waits and who has acted. Made when the first of them is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from .activity import Activity
+from .clock import Clock
+from .fault_board import FaultBoard
+from .group_views import snapshot
+from .journal import Records
+from .own_requests import ControlError
+from .snapshots import GroupSnapshot, TopicPartition
+from .waiting import WaitBoard
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
+
+
+class KitSession:
+    """One emulator's faults, waits and activity. Everything here is called between two requests.
+
+    `brokers`: those that run; `clock`: the emulator's; `clients`: client ids with an open connection; `own`: member ids of peers of
+    this emulator, with the partitions that each took over; `paused`: those of them that stand still.
+    """
+
+    def __init__(
+        self, brokers: Callable[[], list[Broker]], clock: Clock, seed: int, clients: Callable[[], set[str]],
+        own: Callable[[], dict[str, frozenset[TopicPartition]]], paused: Callable[[], set[str]],
+    ) -> None:
+        self.brokers = brokers
+        self.clock = clock
+        self.now = clock.now
+        self.paused = paused
+        self.faults = FaultBoard(brokers, seed)
+        self.waits = WaitBoard()
+        self.records: Records | None = None
+        self._clients = clients
+        self._own = own
+        self._activity: dict[int, tuple[Broker, Activity]] = {}
+
+    def any_broker(self) -> Broker:
+        """A broker that can be asked. Raises ControlError if none runs."""
+        brokers = self.brokers()
+        if not brokers:
+            raise ControlError("no broker runs: start one")
+        return brokers[0]
+
+    def leader_of(self, topic: str, index: int) -> Broker:
+        """The broker that leads a partition; any, where nobody that runs leads it."""
+        asked = self.any_broker()
+        found = asked.cluster.partition(topic, index)
+        return next((broker for broker in self.brokers() if found is not None and broker.node_id == found.leader), asked)
+
+    def serving(self, group_id: str) -> Broker:
+        """The broker that serves a group now, or would serve it."""
+        for broker in self.brokers():
+            if broker.coordinator.shard_of(group_id) is not None:
+                return broker
+        return self.any_broker()
+
+    def group_ids(self) -> Iterable[str]:
+        """All groups that are served."""
+        return {group_id for broker in self.brokers() for group_id in broker.coordinator.groups}
+
+    def group(self, group_id: str) -> GroupSnapshot:
+        """The group as it is now."""
+        clients, own = self._clients(), self._own()
+
+        def acted(client_id: str, member_id: str, partition: TopicPartition, since_ms: int) -> bool:
+            if member_id in own:
+                return partition in own[member_id]
+            return any(activity.acted(client_id, member_id, partition, since_ms) for _, activity in self._activity.values())
+
+        return snapshot(self.serving(group_id), group_id, self.now(), acted, clients.__contains__)
+
+    def watch_activity(self) -> None:
+        """From now on see what members fetch and commit."""
+        for broker in self.brokers():
+            known = self._activity.get(broker.node_id)
+            if known is None or known[0] is not broker:
+                activity = Activity(broker)
+                self._activity[broker.node_id] = (broker, activity)
+                broker.interceptors.insert(0, activity)
+
+    def partitions_of(self, topic: str) -> int | None:
+        """How many partitions a topic has; None: there is none."""
+        found = self.any_broker().cluster.topics.get(topic)
+        return None if found is None else len(found.partitions)

@@ -1,0 +1,161 @@
+"""Assertions about what happened to a group, on the lines of the event log: chained, and each with the lines that speak against it.
+
+The promises are judged by `coordinator.judges`. A promise that cannot be judged fails too, and says why: what was not looked at
+is not all right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from ..judges import Judge, Judgement, judge
+from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
+from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
+from .snapshots import GroupSnapshot, TopicPartition
+
+Line = dict[str, Any]
+_STALE = frozenset({"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"})
+_NEIGHBOURS = 3
+
+
+class Verification:
+    """One group's lines, and what is asserted of them. Methods return the object, so that they can be chained."""
+
+    def __init__(self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0) -> None:
+        self._group_id = group_id
+        self._all = [line for line in lines if line.get("group", group_id) == group_id]
+        self._lines = [line for line in self._all if line["seq"] >= since]
+        self._group = group
+        self._since = since
+        self._streams = frozenset({"group", "wire"})
+
+    # -- promises ------------------------------------------------------------------------------------------------------
+
+    def single_owner(self) -> Self:
+        """Each partition had at most one owner within each generation."""
+        return self._judged(SingleOwner)
+
+    def revoked_before_assigned(self) -> Self:
+        """No member was told of a partition before its former owner gave it up; members' own word, so peers of the emulator only."""
+        return self._judged(RevokedBeforeAssigned)
+
+    def no_stale_commit(self) -> Self:
+        """No member committed, or tried to commit, after it had lost its generation, nor for partitions that it was not given."""
+        self._judged(CommitsStayWithinGeneration)
+        self._judged(CommitsStayWithinAssignment)
+        for line in self._refusals("offset_commit", "txn_offset_commit"):
+            stale = _STALE.intersection(line["errors"])
+            if stale:
+                self._fail(f"a commit was refused with {', '.join(sorted(stale))}: whoever sent it had lost its generation", line)
+        return self
+
+    def _judged(self, kind: type[Judge]) -> Self:
+        (verdict,) = judge(self._all, [kind], since=self._since, streams=self._streams)
+        if verdict.judgement is Judgement.NOT_JUDGED:
+            raise AssertionError(f"group {self._group_id!r}: {verdict}")
+        if verdict.findings:
+            first = verdict.findings[0]
+            line = next(line for line in self._all if line["seq"] == first.seq)
+            more = f" (and {len(verdict.findings) - 1} more)" if len(verdict.findings) > 1 else ""
+            self._fail(f"{verdict.judge}: {first.text}{more}; promised is that {verdict.promise}", line)
+        return self
+
+    # -- counts --------------------------------------------------------------------------------------------------------
+
+    def rebalances(self, exactly: int | None = None, *, at_least: int | None = None, at_most: int | None = None, since: int = 0) -> Self:
+        """So many rebalances began. `since`: a `mark`."""
+        begun = [line for line in self._lines if line["type"] == "RebalanceStarted" and line["seq"] >= since]
+        wrong = (
+            (exactly is not None and len(begun) != exactly)
+            or (at_least is not None and len(begun) < at_least)
+            or (at_most is not None and len(begun) > at_most)
+        )
+        if wrong:
+            wanted = f"{exactly}" if exactly is not None else f"at least {at_least}" if at_least is not None else f"at most {at_most}"
+            reasons = "".join(f"\n  line {line['seq']}, at {line['at_ms']} ms: {line['reason']}" for line in begun)
+            raise AssertionError(f"group {self._group_id!r} rebalanced {len(begun)} times, not {wanted}{reasons}")
+        return self
+
+    def left_cleanly(self, *names: str) -> Self:
+        """These members (all that went, if none is named) left by LeaveGroup; none expired, was fenced or missed a rebalance."""
+        gone = [line for line in self._lines if line["type"] == "MemberRemoved"]
+        for name in names:
+            if not any(_is(line, name) for line in gone):
+                seen = ", ".join(line["member"] for line in gone) or "nobody"
+                raise AssertionError(f"{name!r} did not leave group {self._group_id!r}; who left: {seen}")
+        for line in gone:
+            if (not names or any(_is(line, name) for name in names)) and line["reason"] != "left":
+                detail = f" ({line['detail']})" if line["detail"] else ""
+                self._fail(f"{line['member']} did not leave cleanly: {line['reason']}{detail}", line)
+        return self
+
+    # -- offsets -------------------------------------------------------------------------------------------------------
+
+    def committed(self, offsets: Mapping[TopicPartition, int]) -> Self:
+        """These offsets are committed now, exactly."""
+        for (topic, index), offset in offsets.items():
+            found = self._group.committed.get((topic, index))
+            if found is None or found.offset != offset:
+                commits = [line for line in self._lines if line["type"] == "OffsetsCommitted" and _commits(line, topic, index) is not None]
+                told = "".join(
+                    f"\n  line {line['seq']}, at {line['at_ms']} ms: "
+                    f"{line.get('member') or 'no member'} committed {_commits(line, topic, index)}"
+                    for line in commits[-5:]
+                )
+                is_at = "nothing is" if found is None else f"{found.offset} is"
+                raise AssertionError(f"{topic}-{index}: {is_at} committed for group {self._group_id!r}, not {offset}{told}")
+        return self
+
+    def no_gaps(self, processed: Iterable[tuple[str, int, int]]) -> Self:
+        """Every record below a committed offset was processed. `processed`: (topic, partition, offset) of each that was."""
+        done: dict[TopicPartition, set[int]] = {}
+        for topic, index, offset in processed:
+            done.setdefault((topic, index), set()).add(offset)
+        for key, found in self._group.committed.items():
+            seen = done.get(key, set())
+            first = min(seen, default=0)
+            missing = [offset for offset in range(first, found.offset) if offset not in seen]
+            if missing:
+                listed = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+                raise AssertionError(f"{key[0]}-{key[1]} is committed at {found.offset}, but these records were never processed: {listed}")
+        return self
+
+    def exactly_once(self, processed: Iterable[tuple[str, int, int]]) -> Self:
+        """No record was processed twice, and none below a committed offset was left out."""
+        listed = list(processed)
+        twice = sorted({row for row in listed if listed.count(row) > 1})
+        if twice:
+            told = ", ".join(f"{topic}-{index} offset {offset}" for topic, index, offset in twice[:10])
+            raise AssertionError(f"group {self._group_id!r}: processed more than once: {told}{', ...' if len(twice) > 10 else ''}")
+        return self.no_gaps(listed)
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _refusals(self, *apis: str) -> Iterable[Line]:
+        return (line for line in self._lines if line["type"] == "RequestRefused" and line.get("api") in apis)
+
+    def _fail(self, what: str, line: Line) -> None:
+        at = self._all.index(line)
+        near = self._all[max(at - _NEIGHBOURS, 0) : at + _NEIGHBOURS + 1]
+        told = "".join(f"\n {'>' if other is line else ' '} {_shown(other)}" for other in near)
+        raise AssertionError(f"group {self._group_id!r}: {what}{told}")
+
+
+def _is(line: Line, name: str) -> bool:
+    member: str = line["member"]
+    return member == name or member.startswith(name)
+
+
+def _commits(line: Line, topic: str, index: int) -> int | None:
+    return next((row["offset"] for row in line["offsets"] if (row["topic"], row["partition"]) == (topic, index)), None)
+
+
+_HIDDEN = frozenset({"seq", "at_ms", "run", "stream", "type", "cause", "group", "durable"})
+
+
+def _shown(line: Line) -> str:
+    fields = ", ".join(f"{name} {value}" for name, value in line.items() if name not in _HIDDEN and not isinstance(value, list | dict))
+    return f"line {line['seq']}, at {line['at_ms']} ms: {line['type']}{': ' + fields if fields else ''}"
+
+

@@ -1,0 +1,103 @@
+"""What the operations act on: the running emulator, the peers that were asked for over HTTP, and how to wait on its loop.
+
+Everything here runs on the emulator's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..control.own_requests import ControlError
+from ..control.running import DEFAULT_TIMEOUT_S
+from .shapes import ShapeError
+
+if TYPE_CHECKING:
+    from ..control.fault_board import FaultHandle
+    from ..emulator import Emulator
+    from ..members.live import PeerHandle
+
+LONGEST_WAIT_S = 3600.0
+
+
+class NotThereError(ControlError, LookupError):
+    """What a path names is not there: what, and what is."""
+
+
+class ControlPeer(NamedTuple):
+    """A peer that was asked for over HTTP: under which number, in which group."""
+
+    number: int
+    group: str
+    handle: PeerHandle
+
+
+class Port:
+    """One emulator, as the operations see it."""
+
+    def __init__(self, kafka: Emulator) -> None:
+        self.kafka = kafka
+        self._peers: dict[int, ControlPeer] = {}
+        self._numbers = 0
+
+    def fault(self, number: str) -> FaultHandle:
+        """A fault in force, or one that was. Raises NotThereError."""
+        known = self.kafka.faults(ended=True)
+        for fault in known:
+            if str(fault.number) == number:
+                return fault
+        raise NotThereError(f"there is no fault {number!r}; there are: {', '.join(str(fault.number) for fault in known) or 'none'}")
+
+    def add_peer(self, group: str, handle: PeerHandle) -> ControlPeer:
+        """Remember a peer under the next number."""
+        self._numbers += 1
+        self._peers[self._numbers] = ControlPeer(self._numbers, group, handle)
+        return self._peers[self._numbers]
+
+    def peers(self) -> list[ControlPeer]:
+        """Those that have not ended, or ended by a fault and were not looked at since."""
+        return list(self._peers.values())
+
+    def peer(self, name: str) -> ControlPeer:
+        """The peer with this number, or this client id if only one has it. Raises NotThereError."""
+        found = [peer for peer in self._peers.values() if name in (str(peer.number), peer.handle.client_id)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotThereError(f"{name!r} is the client id of {len(found)} peers: {', '.join(str(peer.number) for peer in found)}")
+        known = ", ".join(f"{peer.number} ({peer.handle.client_id})" for peer in self._peers.values()) or "none"
+        raise NotThereError(f"there is no peer {name!r}; there are: {known}")
+
+    def forget_peer(self, peer: ControlPeer) -> None:
+        """It has ended."""
+        self._peers.pop(peer.number, None)
+
+
+async def until(future: Future[Any], timeout: float) -> bool:
+    """Wait for what the kit waits for; False: the time is over. A caller that is cancelled waits no longer. Raises what it ends in."""
+    wrapped = asyncio.wrap_future(future)
+    try:
+        done, _ = await asyncio.wait([wrapped], timeout=timeout)
+    except asyncio.CancelledError:
+        wrapped.cancel()
+        raise
+    if done:
+        wrapped.result()
+    return bool(done)
+
+
+def timeout_of(seconds: float | None) -> float:
+    """How long to wait, in seconds. Raises ShapeError."""
+    if seconds is None:
+        return DEFAULT_TIMEOUT_S
+    if not 0 <= seconds <= LONGEST_WAIT_S:
+        raise ShapeError(f"timeout: {seconds!r}; seconds from 0 to {LONGEST_WAIT_S:g} are meant")
+    return float(seconds)
+
+
+def index_of(text: str, what: str) -> int:
+    """A number in a path. Raises ShapeError."""
+    if not text.isdecimal() or len(text) > 9:
+        raise ShapeError(f"{text!r} is no {what}: a number is")
+    return int(text)

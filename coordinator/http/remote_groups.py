@@ -1,0 +1,86 @@
+"""A group at the other end of a control port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..control.expectations import GroupExpectation
+from ..control.group_looks import GroupLooks
+from ..control.running import DEFAULT_TIMEOUT_S
+from ..control.snapshots import GroupSnapshot, TopicPartition, from_plain
+from .client import path_of
+from .remote_calls import Caller
+
+if TYPE_CHECKING:
+    from ..control.verification import Verification
+    from .remote_peers import RemotePeer
+
+
+class RemoteGroup(GroupLooks):
+    """As `GroupHandle`."""
+
+    def __init__(
+        self, caller: Caller, group_id: str, verify: Callable[..., Verification], peer: Callable[..., RemotePeer],
+    ) -> None:
+        self._caller = caller
+        self._verify = verify
+        self._peer = peer
+        self.group_id = group_id
+        self._path = path_of("groups", group_id)
+
+    def snapshot(self) -> GroupSnapshot:
+        """Everything about the group at this instant."""
+        return from_plain(self._caller.get(self._path))
+
+    def wait(
+        self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
+        assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
+        lag: int | None = None, acted: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+    ) -> GroupSnapshot:
+        """See `GroupHandle.wait`."""
+        wanted: Any = assigned
+        if isinstance(assigned, Mapping):
+            wanted = {name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows] for name, rows in assigned.items()}
+        GroupExpectation(state=state, members=members, generation_above=generation_above, assigned=wanted, lag=lag, acted=acted)
+        body = {
+            "state": state, "members": members, "generation_above": generation_above, "assigned": wanted, "lag": lag, "acted": acted,
+            "committed": None if committed is None else _named(committed), "timeout": timeout,
+        }  # fmt: skip
+        return from_plain(self._caller.post(f"{self._path}/wait", body))
+
+    def verify(self, *, since: int = 0) -> Verification:
+        """See `GroupHandle.verify`."""
+        return self._verify(self.group_id, since=since)
+
+    def peer(self, topics: str | Iterable[str] | None = None, **options: Any) -> RemotePeer:
+        """See `GroupHandle.peer`."""
+        return self._peer(self.group_id, topics, **options)
+
+    def remove(self, name: str, reason: str = "removed by a test") -> None:
+        """See `GroupHandle.remove`."""
+        self._caller.post(self._path + path_of("members", name, "remove"), {"reason": reason})
+
+    def expire(self, name: str) -> None:
+        """See `GroupHandle.expire`."""
+        self._caller.post(self._path + path_of("members", name, "expire"))
+
+    def rebalance(self, reason: str = "a test asked for it") -> None:
+        """See `GroupHandle.rebalance`."""
+        self._caller.post(f"{self._path}/rebalance", {"reason": reason})
+
+    def fence(self, name: str) -> None:
+        """See `GroupHandle.fence`."""
+        self._caller.post(self._path + path_of("members", name, "fence"))
+
+    def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """See `GroupHandle.commit`."""
+        self._caller.post(f"{self._path}/commit", {"offsets": _named(offsets)})
+
+    def delete(self) -> None:
+        """See `GroupHandle.delete`."""
+        self._caller.delete(self._path)
+
+
+def _named(offsets: Mapping[TopicPartition, int]) -> dict[str, int]:
+    return {f"{topic}-{index}": offset for (topic, index), offset in offsets.items()}

@@ -1,0 +1,317 @@
+"""Ready tests for consumer applications: what happens to every consumer sooner or later, and what must not happen to its records then.
+
+    # test_billing.py
+    import pytest
+    from coordinator.testing.cases import ConsumerCases
+
+    @pytest.fixture
+    def kafka_app_under_test():
+        return Billing()                  # start(bootstrap_servers), stop(), kill(), processed(); topic and group
+
+    class TestBilling(ConsumerCases):
+        patience_s = 30
+
+Every case ends with the same verdict (`coordinator.testing.findings`): no gap, bounded duplicates, no commit ahead of processing,
+nothing processed or committed for partitions that are others'. Cases that need more of the application than it has are skipped, and
+say what is missing:
+
+| attribute | what the case does with it |
+|---|---|
+| `fail_listener()` | the next call of its rebalance listener raises |
+| `hold_work()`, `resume_work()` | it stops in the middle of a record and sends nothing but heartbeats; it goes on |
+| `postpone_work()`, `taken()`, `resume_work()` | it goes on asking for records and keeps them, `taken()` of them, until it is to go on |
+| `flaky` | the value of a record whose processing fails the first time |
+| `poison` | the value of a record that can never be processed, and has to be passed by |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from ..emulator import Emulator
+from . import findings
+from .findings import Finding
+from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
+
+RECORDS = 60
+"""Written by a case, each time it writes."""
+
+
+class ConsumerCases:
+    """To be inherited by a test class of yours, with a fixture `kafka_app_under_test`.
+
+    `patience_s`: how long the application may take for what is awaited; `duplicates`: how many records may be processed again for
+    each disturbance; `partitions`: of its topic.
+    """
+
+    patience_s: ClassVar[float] = PATIENCE_S
+    duplicates: ClassVar[int] = DUPLICATES
+    partitions: ClassVar[int] = PARTITIONS
+
+    @pytest.fixture
+    def app(self, kafka: Emulator, kafka_app_under_test: Any) -> Iterator[ApplicationUnderTest]:
+        """The application, not started yet; it is judged and stopped when the case ends."""
+        under_test = ApplicationUnderTest(
+            kafka, kafka_app_under_test, partitions=self.partitions, patience_s=self.patience_s, duplicates=self.duplicates)
+        try:
+            yield under_test
+        finally:
+            under_test.close()
+
+    # -- without disturbances --------------------------------------------------------------------------------------------
+
+    def test_everything_is_processed_and_committed(self, app: ApplicationUnderTest) -> None:
+        """Nothing happens but records. Then it stops in good order, and goes on where it stopped."""
+        app.produce(RECORDS)
+        app.start()
+        app.wait_done()
+        app.stop()
+        app.group.wait(state="Empty", timeout=app.patience_s)
+        app.group.verify().left_cleanly()
+        app.produce(RECORDS)
+        app.start()
+        app.wait_done()
+        app.verify()
+
+    # -- rebalances ------------------------------------------------------------------------------------------------------
+
+    def test_another_member_comes_and_goes(self, app: ApplicationUnderTest) -> None:
+        """A rebalance while records wait: what goes to the other member is its own, until it comes back."""
+        app.start()
+        self._produce_and_postpone(app)
+        with app.peer() as peer:
+            app.wait(findings.BLOCKS, "the application did not rejoin when another member came", state="Stable", members=2, assigned="all")
+            with app.others_own(peer):
+                self._resume(app)
+                app.produce_to_its_share(RECORDS)
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_members_come_and_go_quickly(self, app: ApplicationUnderTest) -> None:
+        """Three members join, and leave before anything is settled."""
+        app.start()
+        for _ in range(3):
+            app.produce(RECORDS)
+            with app.peer():
+                app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_a_rebalance_overtakes_a_commit(self, app: ApplicationUnderTest) -> None:
+        """A commit is answered REBALANCE_IN_PROGRESS. It may be made again, or its records may be read again; not both left out."""
+        app.start()
+        app.disturbances += 1
+        with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group, times=1) as refused:
+            app.produce(RECORDS)
+            refused.wait_hit(timeout=PATIENCE_S)
+        app.group.rebalance("a commit was overtaken")
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:
+        """A rolling deploy changes the assignor: another member offers a second one beside the group's."""
+        app.start()
+        common = app.group.snapshot().assignor or "range"
+        other = next(name for name in ("roundrobin", "range") if name != common)
+        with app.peer(config={"partition.assignment.strategy": f"{other},{common}"}):
+            app.wait_shared()
+            assert app.group.snapshot().assignor == common
+            app.produce(RECORDS)
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_its_listener_raises(self, app: ApplicationUnderTest) -> None:
+        """The application's own code fails while it is told of a rebalance."""
+        self._needs(app, "fail_listener")
+        app.start()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.application.fail_listener()
+        with app.peer():
+            app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
+        self._recovered_or_ended(app)
+        app.verify()
+
+    # -- losses ----------------------------------------------------------------------------------------------------------
+
+    def test_it_dies_without_leaving(self, app: ApplicationUnderTest) -> None:
+        """The process ends in the middle of its work; another one is started."""
+        app.start()
+        app.produce(RECORDS)
+        app.wait(findings.NO_RECOVERY, "the application commits nothing", committed={(app.application.topic, 0): 1})
+        app.produce(RECORDS)
+        app.kill()
+        app.start()
+        app.wait_done()
+        app.verify()
+
+    def test_its_session_expires(self, app: ApplicationUnderTest) -> None:
+        """It is out of the group before it could commit, another member has a share, and it comes back."""
+        app.start()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.disturbances += 1
+        with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group) as refused:
+            self._produce_and_postpone(app)
+            self._resume(app)
+            refused.wait_hit(timeout=PATIENCE_S)
+            app.group.remove(app.member().member_id, "its session expired")
+            with app.peer() as peer:
+                app.wait_shared()
+                refused.remove()
+                with app.others_own(peer):
+                    app.produce_to_its_share(RECORDS)
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_it_is_too_slow(self, app: ApplicationUnderTest) -> None:
+        """One record takes longer than a rebalance waits; the application is removed, and finds out when it is done."""
+        self._needs(app, "hold_work", "resume_work")
+        app.start()
+        app.application.hold_work()
+        try:
+            app.produce(RECORDS)
+            name = app.member().client_id
+            with app.peer() as peer:
+                app.wait(findings.BLOCKS, "nobody saw the other member", state="PreparingRebalance", members=2)
+                app.kafka.advance(seconds=600, silent=[name], grace=0.01)
+                app.wait(findings.NO_RECOVERY, "the other member has no partitions", state="Stable", members=1, acted=True)
+                app.application.resume_work()
+                app.wait(findings.NO_RECOVERY, "the application did not come back", state="Stable", members=2, assigned="all", acted=True)
+                with app.others_own(peer):
+                    app.produce_to_its_share(RECORDS)
+        finally:
+            app.application.resume_work()
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_static_members_restart(self, app: ApplicationUnderTest) -> None:
+        """With a group.instance.id: a restart within the session timeout is no rebalance; one after it is."""
+        app.start()
+        if app.member().instance_id is None:
+            app.stop()
+            pytest.skip("the application is no static member: it has no group.instance.id")
+        app.produce(RECORDS)
+        app.wait_done()
+        mark = app.kafka.mark()
+        app.stop()
+        app.start()
+        app.group.verify().rebalances(0, since=mark)
+        name = app.member().instance_id or ""
+        app.stop()
+        app.group.expire(name)
+        app.produce(RECORDS)
+        app.start()
+        app.wait_done()
+        app.verify()
+
+    # -- brokers ---------------------------------------------------------------------------------------------------------
+
+    @pytest.mark.kafka(brokers=3, config={"default.replication.factor": 3, "offsets.topic.replication.factor": 3})
+    def test_the_coordinator_moves_in_mid_rebalance(self, app: ApplicationUnderTest) -> None:
+        """Another broker becomes the group's coordinator while the members are about to learn their partitions."""
+        app.start()
+        app.produce(RECORDS)
+        with app.kafka.hold("SyncGroup", group=app.application.group, times=1) as held, app.peer():
+            held.wait_hit(timeout=PATIENCE_S)
+            app.kafka.move_coordinator(app.application.group, to=app.coordinator % 3 + 1)
+            held.release()
+            app.wait_shared()
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    @pytest.mark.kafka(brokers=3, config={"default.replication.factor": 3, "offsets.topic.replication.factor": 3})
+    def test_brokers_restart_one_after_another(self, app: ApplicationUnderTest) -> None:
+        """A rolling restart of all brokers."""
+        app.start()
+        for broker in (1, 2, 3):
+            app.disturbances += 1
+            with app.kafka.stop_broker(broker):
+                app.produce(RECORDS)
+                app.wait(findings.NO_RECOVERY, f"the application is not Stable without broker {broker}", state="Stable", assigned="all")
+            app.watch_brokers()
+        app.wait_done()
+        app.verify()
+
+    # -- records and errors ----------------------------------------------------------------------------------------------
+
+    def test_a_record_fails_once(self, app: ApplicationUnderTest) -> None:
+        """Processing fails and succeeds the next time: the record is not left out."""
+        self._one_bad_record(app, "flaky")
+
+    def test_a_record_can_never_be_processed(self, app: ApplicationUnderTest) -> None:
+        """A poison record: it is passed by, and what comes behind it is processed."""
+        self._one_bad_record(app, "poison")
+
+    def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
+        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops, visibly."""
+        app.start()
+        with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group) as refused:
+            app.produce(RECORDS)
+            refused.wait_hit(timeout=PATIENCE_S)
+            try:
+                app.group.wait(members=0, timeout=app.patience_s)
+            except AssertionError:
+                before = app.processed() or []
+                raise ApplicationError([
+                    *app.findings(),
+                    Finding(
+                        findings.SWALLOWED,
+                        f"{refused.hits} commits were refused with GROUP_AUTHORIZATION_FAILED; the application is still a member, and has "
+                        f"processed {len(before)} records"),
+                ]) from None  # fmt: skip
+
+    # -- inside ----------------------------------------------------------------------------------------------------------
+
+    def _one_bad_record(self, app: ApplicationUnderTest, attribute: str) -> None:
+        self._needs(app, attribute)
+        app.start()
+        app.disturbances += 1
+        app.produce(RECORDS // 2)
+        app.kafka.produce(app.application.topic, [getattr(app.application, attribute)], partition=0)
+        app.produce(RECORDS // 2)
+        ends = app.kafka.end_offsets(app.application.topic)
+        others = {(app.application.topic, index): end for index, end in ends.items() if index}
+        if others:
+            app.wait(findings.NO_RECOVERY, "the application did not commit other partitions than that of the bad record", committed=others)
+        app.produce(RECORDS // 2)
+        app.wait_done()
+        app.verify()
+
+    def _produce_and_postpone(self, app: ApplicationUnderTest) -> None:
+        """Write records; an application that can postpone its work has taken all of them and processed none."""
+        postpone = getattr(app.application, "postpone_work", None)
+        if postpone is None:
+            app.produce(RECORDS)
+            return
+        postpone()
+        app.produce(RECORDS)
+        app.wait_until(lambda: app.application.taken() >= RECORDS, "the application did not take what was written")
+
+    def _resume(self, app: ApplicationUnderTest) -> None:
+        if getattr(app.application, "postpone_work", None) is not None:
+            app.application.resume_work()
+
+    def _needs(self, app: ApplicationUnderTest, *attributes: str) -> None:
+        missing = [name for name in attributes if getattr(app.application, name, None) is None]
+        if missing:
+            pytest.skip(f"{type(app.application).__name__} has no {' and no '.join(missing)}: see coordinator.testing.cases")
+
+    def _recovered_or_ended(self, app: ApplicationUnderTest) -> None:
+        """After an error of its own it is back at work, or its members are gone and it is started again."""
+        app.wait(findings.BLOCKS, "the other member's leaving is not noticed", state="Stable") if app.members() else None
+        if not app.members() or getattr(app.application, "error", None) is not None:
+            app.stop()
+            app.start()
+        app.wait_alone()
+        app.wait_done()

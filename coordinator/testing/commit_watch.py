@@ -1,0 +1,102 @@
+"""How far an application had processed when each of its commits came.
+
+A commit is held at the coordinator's door for as long as it takes to ask the application, on a thread of the watch's own: the
+application may itself be waiting for the answer of that commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from ..control.surroundings import BrokerSurroundings
+from ..interceptors import Hold, Verdict, consult
+from ..wire.messages.offset_commit import OffsetCommitRequest
+from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from .findings import CommitSeen
+
+if TYPE_CHECKING:
+    from ..broker.call import Call
+    from ..broker.core import Broker
+    from ..emulator import Emulator
+
+_Held = tuple["Broker", int, CommitSeen]
+
+
+class CommitWatch:
+    """The commits of one group from now on. `count`: how many records are processed; it may block and ask the emulator."""
+
+    def __init__(self, kafka: Emulator, group: str, count: Callable[[], int]) -> None:
+        self._kafka = kafka
+        self._group = group
+        self._count = count
+        self._seen: list[CommitSeen] = []
+        self._error: Exception | None = None
+        self._held: SimpleQueue[_Held | None] = SimpleQueue()
+        self._doors: dict[int, tuple[Broker, _Door]] = {}
+        self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
+        self._thread.start()
+        self.install()
+
+    def install(self) -> None:
+        """Watch all brokers that run; to be called again when one was started anew."""
+
+        def put() -> None:
+            for node, broker in self._kafka.brokers.items():
+                if self._doors.get(node, (None, None))[0] is not broker:
+                    door = _Door(broker, self._group, self._held)
+                    self._doors[node] = (broker, door)
+                    broker.interceptors.insert(0, door)
+
+        self._kafka.run(put)
+
+    def seen(self) -> list[CommitSeen]:
+        """The commits so far, in order. Raises what the application raised when it was asked."""
+        if self._error is not None:
+            raise self._error
+        return list(self._seen)
+
+    def close(self) -> None:
+        """Watch no longer; what is held goes on."""
+
+        def take_away() -> None:
+            for broker, door in self._doors.values():
+                if door in broker.interceptors:
+                    broker.interceptors.remove(door)
+
+        self._kafka.run(take_away)
+        self._held.put(None)
+        self._thread.join()
+
+    def _look(self) -> None:
+        while (held := self._held.get()) is not None:
+            broker, token, commit = held
+            try:
+                self._seen.append(commit._replace(done=self._count()))
+            except Exception as error:
+                self._error = error
+            self._kafka.run(lambda: broker.release(token, self._kafka.server.now()))  # noqa: B023 - called before the next one is taken
+
+
+class _Door:
+    def __init__(self, broker: Broker, group: str, held: SimpleQueue[_Held | None]) -> None:
+        self._broker = broker
+        self._group = group
+        self._held = held
+        self._around = BrokerSurroundings(broker)
+
+    def __call__(self, call: Call) -> Verdict:
+        message = call.message
+        if not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest) or message.group_id != self._group:
+            return None
+        offsets = {}
+        for topic in message.topics:
+            name = topic.name or self._around.topic_name(getattr(topic, "topic_id", b"")) or ""
+            for row in topic.partitions:
+                offsets[name, row.partition_index] = row.committed_offset
+        interceptors = self._broker.interceptors
+        then = consult(interceptors[interceptors.index(self) + 1 :], call)  # a request that was held meets no other interceptor
+        self._held.put((self._broker, call.token, CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause)))
+        return Hold(None, then)

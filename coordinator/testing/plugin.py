@@ -1,0 +1,191 @@
+"""The pytest plugin: fixtures `kafka` (also `kafka_emulator`), `akafka`, `session_kafka`, `kafka_factory`, and the marker `kafka`.
+
+It is found by pytest through its entry point, and loads nothing of the emulator until a test asks for a fixture. Each test gets a
+broker of its own on a free port of 127.0.0.1, so tests may run side by side. When a test fails its report has the groups'
+timelines; a fault that no request met fails its test, unless it was made with `may_miss=True`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from coordinator.emulator import Emulator
+
+REMEMBERED_LINES = 100_000
+"""So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
+_MARKER = "kafka(topics=..., config=..., brokers=..., seed=..., log=...): options of the broker that the fixture kafka starts"
+_IN_USE = pytest.StashKey[list[Any]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Settings for all tests."""
+    group = parser.getgroup("kafka", "Kafka emulator")
+    group.addoption("--kafka-log-dir", metavar="DIR", default=None, help="keep the event log of each test in this folder")
+    group.addoption("--kafka-seed", metavar="N", type=int, default=None, help="the seed of every id that brokers draw")
+    parser.addini("kafka_config", "broker configuration for all tests, one name=value a line", type="linelist", default=[])
+    parser.addini("kafka_topics", "topics for all tests, one name or name:partitions a line", type="linelist", default=[])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The options that markers give: those of the function win over its class's, those over its module's."""
+    options: dict[str, Any] = {}
+    for marker in reversed(list(request.node.iter_markers("kafka"))):
+        if marker.args:
+            raise pytest.UsageError(f"{request.node.nodeid}: the marker kafka takes names: kafka(topics={marker.args[0]!r})")
+        for name, value in marker.kwargs.items():
+            merged = isinstance(value, dict) and isinstance(options.get(name), dict)
+            options[name] = {**options[name], **value} if merged else value
+    return options
+
+
+def _configured(config: pytest.Config) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    settings = {}
+    for line in config.getini("kafka_config"):
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise pytest.UsageError(f"kafka_config: {line!r} is no setting: write name=value")
+        settings[name.strip()] = value.strip()
+    if settings:
+        options["config"] = settings
+    if config.getini("kafka_topics"):
+        options["topics"] = dict(_topic(line) for line in config.getini("kafka_topics"))
+    if config.getoption("--kafka-seed") is not None:
+        options["seed"] = config.getoption("--kafka-seed")
+    return options
+
+
+def _topic(line: str) -> tuple[str, int]:
+    name, _, partitions = line.partition(":")
+    if partitions and not partitions.isdecimal():
+        raise pytest.UsageError(f"kafka_topics: {line!r}: write name or name:partitions, such as orders:12")
+    return name, int(partitions or 1)
+
+
+def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
+    """A broker with these options over those of the whole run."""
+    from coordinator.emulator import Emulator
+
+    merged = _configured(request.config)
+    for name, value in options.items():
+        both = isinstance(value, dict) and isinstance(merged.get(name), dict)
+        merged[name] = {**merged[name], **value} if both else value
+    merged["config"] = {"group.min.session.timeout.ms": 100, **merged.get("config", {})}
+    folder = request.config.getoption("--kafka-log-dir")
+    if folder is not None and "log" not in merged:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        merged |= {"log": str(_log_path(Path(folder), request.node.nodeid)), "log_mode": "replace"}
+    merged.setdefault("remember", REMEMBERED_LINES)
+    try:
+        kafka = Emulator(**merged)
+    except TypeError as error:
+        raise pytest.UsageError(f"{request.node.nodeid}: marker or factory kafka: {error}") from None
+    request.node.stash.setdefault(_IN_USE, []).append(kafka)
+    return kafka
+
+
+def _log_path(folder: Path, nodeid: str) -> Path:
+    name = "".join(letter if letter.isalnum() or letter in "-._[]" else "_" for letter in nodeid)
+    number, path = 1, folder / f"{name[:180]}.jsonl"
+    while path.exists():
+        number += 1
+        path = folder / f"{name[:180]}-{number}.jsonl"
+    return path
+
+
+def _check_faults(kafka: Emulator) -> None:
+    """Fail for faults that were never met: a test that believes in a fault which did not happen proves nothing."""
+    missed = kafka.missed_faults()
+    if missed:
+        told = "".join(f"\n  {fault}" for fault in missed)
+        which = "this fault" if len(missed) == 1 else "these faults"
+        pytest.fail(f"no request met {which} (may_miss=True allows it):{told}", pytrace=False)
+
+
+@pytest.fixture
+def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
+    """A running emulator for this test alone: `kafka.bootstrap_servers`, `kafka.create_topic(...)`, `kafka.group(...)`."""
+    with _made(request, _marked(request)) as running:
+        yield running
+        _check_faults(running)
+
+
+@pytest.fixture
+def kafka_emulator(kafka: Emulator) -> Emulator:
+    """The same under a name that a module called kafka does not hide."""
+    return kafka
+
+
+@pytest.fixture
+def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The asynchronous twin: what waits is awaited. It runs beside the test's loop, so that a blocking client cannot hold it up."""
+    from coordinator.testing.asynchronous import AsyncKafka
+
+    with _made(request, _marked(request)) as running:
+        yield AsyncKafka(running)
+        _check_faults(running)
+
+
+@pytest.fixture
+def kafka_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Emulator]]:
+    """Starts emulators with the options of `Emulator`: `kafka_factory(topics={"orders": 6})`; all end with the test."""
+    from contextlib import ExitStack
+
+    with ExitStack() as running:
+        started: list[Emulator] = []
+
+        def start(**options: Any) -> Emulator:
+            kafka = running.enter_context(_made(request, options))
+            started.append(kafka)
+            return kafka
+
+        yield start
+        for kafka in started:
+            _check_faults(kafka)
+
+
+@pytest.fixture(scope="session")
+def _session_emulator(request: pytest.FixtureRequest) -> Iterator[Emulator]:
+    with _made(request, {}) as running:
+        yield running
+
+
+@pytest.fixture
+def session_kafka(request: pytest.FixtureRequest, _session_emulator: Emulator) -> Iterator[Emulator]:
+    """One emulator for the whole run, emptied after each test: topics, groups and faults go."""
+    request.node.stash.setdefault(_IN_USE, []).append(_session_emulator)
+    yield _session_emulator
+    try:
+        _check_faults(_session_emulator)
+    finally:
+        _session_emulator.reset()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """A failed test's report tells what its groups did, and what each member last sent and heard."""
+    report = yield
+    if report.when == "call" and report.failed:
+        in_use: list[Any] = item.stash.get(_IN_USE, [])
+        for number, kafka in enumerate(in_use):
+            text = _story(kafka)
+            if text:
+                report.sections.append((f"Kafka groups{f' of broker {number + 1}' if number else ''}", text))
+    return report
+
+
+def _story(kafka: Emulator) -> str:
+    try:
+        return kafka.story()
+    except Exception as error:  # a report must not hide the failure it is about
+        return f"(the groups' story cannot be told: {type(error).__name__}: {error})"

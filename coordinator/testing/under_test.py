@@ -1,0 +1,289 @@
+"""A consumer application in the hands of a test: started, disturbed, and judged by what it processed and committed.
+
+    application = ApplicationUnderTest(kafka, my_application)
+    application.start()
+    application.produce(100)
+    with application.peer():
+        application.wait_shared()
+    application.wait_done()
+    application.verify()
+
+`my_application` has `start(bootstrap_servers)`, `stop()`, `kill()`, and tells what it processed: by a method `processed()` that gives
+(topic, partition, offset) of each record in order, by an attribute `output_topic` whose records carry the headers `topic`, `partition`
+and `offset`, or by calls of `kafka.processed(...)`. Without any of them what only they can tell is "not judged". Its attributes `topic`
+and `group` say what it reads, and as whom.
+
+Owns the watch of its commits and the disturbances; judging is `findings`. It needs no pytest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..control.waiting import WaitTimeoutError
+from . import findings
+from .commit_watch import CommitWatch
+from .findings import Finding, Handover, Processed
+
+if TYPE_CHECKING:
+    from ..control.groups import GroupHandle
+    from ..control.snapshots import GroupSnapshot, MemberSnapshot
+    from ..emulator import Emulator
+    from ..members.live import PeerHandle
+
+PARTITIONS = 6
+PATIENCE_S = 30.0
+"""How long the application may take for anything that is awaited, in seconds."""
+DUPLICATES = 120
+"""Records that may be processed again for each disturbance: what a case writes between two of them."""
+
+
+class Application(Protocol):
+    """What every application under test has."""
+
+    topic: str
+    group: str
+
+    def start(self, bootstrap_servers: str) -> object:
+        """Begin to consume; returns at once or when it does."""
+
+    def stop(self) -> object:
+        """End in good order."""
+
+    def kill(self) -> object:
+        """End as a process does that is killed. In one process: process nothing more; the kit refuses what it still sends."""
+
+
+class ApplicationError(AssertionError):
+    """What is wrong with the application: all findings, each with its name. `findings`: the same as values."""
+
+    def __init__(self, found: list[Finding], told: str = "") -> None:
+        self.findings = found
+        super().__init__("".join(f"\n- {finding}" for finding in found) + (f"\n{told}" if told else ""))
+
+
+class ApplicationUnderTest:
+    """One application and the emulator that it works with.
+
+    `patience_s`: how long it may take for anything that is awaited; `duplicates`: how many records may be processed again for each
+    disturbance. Raises TypeError for an object that is no application: what it lacks.
+    """
+
+    def __init__(
+        self, kafka: Emulator, application: Any, *, partitions: int = PARTITIONS, patience_s: float = PATIENCE_S,
+        duplicates: int = DUPLICATES,
+    ) -> None:
+        for name in ("start", "stop", "kill"):
+            if not callable(getattr(application, name, None)):
+                raise TypeError(f"{type(application).__name__} is no application under test: it has no method {name}()")
+        for name in ("topic", "group"):
+            if not isinstance(getattr(application, name, None), str):
+                raise TypeError(f"{type(application).__name__} is no application under test: its attribute {name} is to say a name")
+        self.kafka = kafka
+        self.application = application
+        self.patience_s = patience_s
+        self.disturbances = 0
+        self.running = False
+        self._at_most = duplicates
+        self._found: list[Finding] = []
+        self._handovers: list[Handover] = []
+        self._peers: set[str] = set()
+        if application.topic not in self._topics():
+            kafka.create_topic(application.topic, partitions)
+        self._watch = CommitWatch(kafka, application.group, self._count)
+
+    @property
+    def group(self) -> GroupHandle:
+        """The application's group."""
+        return self.kafka.group(self.application.group)
+
+    # -- what it did -----------------------------------------------------------------------------------------------------
+
+    def processed(self) -> list[Processed] | None:
+        """What it processed, in order; None: it does not tell."""
+        if callable(getattr(self.application, "processed", None)):
+            return [(topic, partition, offset) for topic, partition, offset in self.application.processed()]
+        output = getattr(self.application, "output_topic", None)
+        if output is not None:
+            return [_row(record.headers, output) for record in self.kafka.records(output)] if output in self._topics() else []
+        return self.kafka.processed_records or None
+
+    def _topics(self) -> set[str]:
+        return self.kafka.run(lambda: set(self.kafka.server.broker.cluster.topics))
+
+    def _count(self) -> int:
+        return len(self.processed() or ())
+
+    def members(self) -> list[MemberSnapshot]:
+        """The application's own members: all but the peers of this test."""
+        return [member for member in self.group.members if member.member_id not in self._peers]
+
+    def member(self) -> MemberSnapshot:
+        """The first of its members. Raises ApplicationError if it has none."""
+        members = self.members()
+        if not members:
+            finding = Finding(findings.NO_RECOVERY, "the application has no member in its group")
+            raise ApplicationError([finding], str(self.group.snapshot()))
+        return members[0]
+
+    @property
+    def coordinator(self) -> int:
+        """The broker that coordinates its group. Raises LookupError if none does."""
+        brokers = self.kafka.run(lambda: [b.node_id for b in self.kafka.brokers.values() if b.coordinator.shard_of(self.application.group)])
+        if not brokers:
+            raise LookupError(f"no broker coordinates group {self.application.group!r} now")
+        return brokers[0]
+
+    # -- what is done to it ----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start it and wait until it has all partitions and has acted on them."""
+        self.application.start(self.kafka.bootstrap_servers)
+        self.running = True
+        self.wait(findings.NO_RECOVERY, "it did not come to work", state="Stable", assigned="all", acted=True)
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        self.running = False
+        self.application.stop()
+
+    def kill(self) -> None:
+        """End it as a process dies: from now on its commits and its LeaveGroup are refused and do nothing, and its session ends."""
+        self.disturbances += 1
+        self.running = False
+        clients = {member.client_id for member in self.members()}
+        cuts = [
+            self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
+            for client in clients for api in ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup")
+        ]  # fmt: skip
+        try:
+            self.application.kill()
+            for member in self.members():
+                self.group.remove(member.member_id, "its process died")
+        finally:
+            for cut in cuts:
+                cut.remove()
+
+    def produce(self, count: int, value: bytes = b"record") -> None:
+        """Write records, round the partitions."""
+        self.kafka.produce(self.application.topic, [value] * count)
+
+    @contextmanager
+    def peer(self, **options: Any) -> Iterator[PeerHandle]:
+        """Another member of its group while the block lasts, which neither processes nor commits anything."""
+        self.disturbances += 2
+        config = {"enable.auto.commit": "false", **options.pop("config", {})}
+        with self.group.peer(self.application.topic, config=config, **options) as peer:
+            try:
+                yield peer
+            except BaseException:
+                peer.crash()  # it may be waiting for the application in its JoinGroup
+                raise
+            finally:
+                self._peers.add(peer.member_id)
+
+    @contextmanager
+    def others_own(self, peer: PeerHandle) -> Iterator[None]:
+        """Whatever the peer has now is its own until the block ends: nothing of it may be processed by the application meanwhile."""
+        self._peers.add(peer.member_id)
+        owned, first = frozenset((tp.topic, tp.partition) for tp in peer.owned), self._count()
+        yield
+        self._handovers.append(Handover(owned, first, self._count()))
+
+    # -- waiting ---------------------------------------------------------------------------------------------------------
+
+    def wait(self, name: str, what: str, **expected: Any) -> GroupSnapshot:
+        """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name. Raises ApplicationError."""
+        try:
+            return self.group.wait(timeout=self.patience_s, **expected)
+        except WaitTimeoutError as error:
+            raise ApplicationError([*self.findings(), Finding(name, f"{what}: {error}")]) from None
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something that only the application knows. Raises ApplicationError."""
+        until = time.monotonic() + self.patience_s
+        while not condition():
+            if time.monotonic() > until:
+                raise ApplicationError([*self.findings(), Finding(findings.NO_RECOVERY, f"{what} within {self.patience_s:g} s")])
+            time.sleep(0.005)
+
+    def wait_shared(self, peers: int = 1) -> GroupSnapshot:
+        """Wait until the application and so many peers share the partitions, and every member has acted on its own."""
+        return self.wait(
+            findings.BLOCKS, "the application did not rejoin when another member came", state="Stable", members=1 + peers, assigned="all",
+            acted=True)
+
+    def wait_alone(self) -> GroupSnapshot:
+        """Wait until the application is its group's only member, and has everything."""
+        return self.wait(
+            findings.BLOCKS, "the application did not take over what another member left", state="Stable", members=1, assigned="all",
+            acted=True)
+
+    def wait_done(self) -> None:
+        """Wait until everything that was written is committed."""
+        self.wait(findings.NO_RECOVERY, "the application did not commit everything that was written", state="Stable", assigned="all", lag=0)
+
+    def produce_to_its_share(self, count: int) -> None:
+        """Write records, round all partitions, and wait until those in the application's own ones are committed."""
+        self.produce(count)
+        topic = self.application.topic
+        ends = self.kafka.end_offsets(topic)
+        own = {place: ends[place[1]] for member in self.members() for place in member.assignment or () if place[0] == topic}
+        self.wait(findings.NO_RECOVERY, "the application did not commit what was written to its share", committed=own)
+
+    # -- the verdict -----------------------------------------------------------------------------------------------------
+
+    def findings(self) -> list[Finding]:
+        """Everything that is wrong so far."""
+        processed = self.processed()
+        lines = self.kafka.events()
+        found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers)]
+        if processed is not None:
+            topic = self.application.topic
+            records: dict[tuple[str, int], list[int]] = {}
+            for record in self.kafka.records(topic):
+                records.setdefault((topic, record.partition), []).append(record.offset)
+            committed = {place: found.offset for place, found in self.group.committed.items() if place[0] == topic}
+            commits = self._watch.seen()
+            found += findings.ahead(processed, commits, records) or findings.gaps(processed, committed, records)
+            found += findings.foreign(processed, self._handovers)
+            found += findings.processed_again(processed, commits, lines)
+            found += findings.duplicates(processed, self._at_most * self.disturbances)
+        error = getattr(self.application, "error", None)
+        if isinstance(error, BaseException):
+            found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
+        return [*dict.fromkeys(found)]
+
+    def verify(self) -> None:
+        """Raise ApplicationError with all findings, if there are any."""
+        found = self.findings()
+        if found:
+            raise ApplicationError(found)
+
+    @property
+    def not_judged(self) -> str:
+        """What cannot be judged and why; "" if everything can."""
+        if self.processed() is not None:
+            return ""
+        return "gaps, duplicates and premature commits are not judged: the application does not tell what it processed"
+
+    def watch_brokers(self) -> None:
+        """Watch brokers that were started again."""
+        self._watch.install()
+
+    def close(self) -> None:
+        """Stop the application if it still runs, and watch no longer."""
+        self._watch.close()
+        if self.running:
+            self.stop()
+
+
+def _row(headers: Any, topic: str) -> Processed:
+    found = dict(headers)
+    try:
+        return found["topic"].decode(), int(found["partition"]), int(found["offset"])
+    except (KeyError, ValueError, AttributeError):
+        raise TypeError(f"records of {topic} are to have the headers topic, partition and offset; this one has {found}") from None

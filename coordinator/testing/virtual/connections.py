@@ -1,0 +1,146 @@
+"""Connections in memory: an asyncio protocol on one side, a broker's connection on the other.
+
+Owns the order: what is sent arrives later, in order, after `latency_s` of virtual time. Does not depend on what is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from ...broker import data_log
+from ...broker.connection import Connection
+from ...broker.core import Broker
+
+
+class MemoryTransport(asyncio.Transport):
+    """The client's end."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, protocol: asyncio.BaseProtocol, broker: Broker, number: int, latency_s: float,
+        now: Callable[[], int], settle: Callable[[], None], ended: Callable[[MemoryTransport], None],
+    ) -> None:  # fmt: skip
+        peer = ("127.0.0.1", 30_000 + number)
+        host, port = broker.cluster.brokers[broker.node_id].endpoints["PLAINTEXT"]
+        super().__init__({"peername": (host, port), "sockname": peer})
+        self.broker = broker
+        self._loop = loop
+        self._protocol: Any = protocol
+        self._latency_s = latency_s
+        self._now = now
+        self._settle = settle
+        self._ended = ended
+        self._closing = False
+        self._reading = True
+        self._kept: list[bytes] = []
+        self._latest = loop.time()
+        self.connection = Connection(
+            broker, peer=f"{peer[0]}:{peer[1]}", client_host="/127.0.0.1", listener="PLAINTEXT", write=self._from_broker,
+            close=self._closed_by_broker)
+        data_log.opened(broker.log, broker.node_id, self.connection.peer, "PLAINTEXT", now())
+
+    # -- the client's calls
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not self._closing:
+            sent = bytes(data)
+            self._later(lambda: self._to_broker(sent))
+
+    def writelines(self, list_of_data: Any) -> None:
+        self.write(b"".join(bytes(each) for each in list_of_data))
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def write_eof(self) -> None:
+        raise NotImplementedError("a connection in memory is closed as a whole")
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Nothing waits in a buffer."""
+
+    def is_closing(self) -> bool:
+        return self._closing
+
+    def is_reading(self) -> bool:
+        return self._reading
+
+    def pause_reading(self) -> None:
+        self._reading = False
+
+    def resume_reading(self) -> None:
+        self._reading = True
+        kept, self._kept = self._kept, []
+        for data in kept:
+            self._to_client(data)
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        protocol: asyncio.BaseProtocol = self._protocol
+        return protocol
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._protocol = protocol
+
+    def close(self) -> None:
+        if not self._closing:
+            self._closing = True
+            self._later(self._lost_by_client)
+            self._loop.call_soon(self._protocol.connection_lost, None)
+
+    def abort(self) -> None:
+        self.close()
+
+    # -- what is on its way
+
+    def _later(self, action: Callable[[], None]) -> None:
+        self._latest = max(self._latest, self._loop.time() + self._latency_s)
+        self._loop.call_at(self._latest, action)
+
+    def _to_broker(self, data: bytes) -> None:
+        if not self.connection.closed:
+            self.connection.receive(data, self._now())
+            self._settle()
+
+    def _lost_by_client(self) -> None:
+        if not self.connection.closed:
+            data_log.closed(self.broker.log, self.broker.node_id, self.connection.peer, self.connection.client_id, self._now())
+            self.connection.lost()
+            self._settle()
+        self._ended(self)
+
+    def _from_broker(self, data: bytes) -> None:
+        self._later(lambda: self._to_client(data))
+
+    def _to_client(self, data: bytes) -> None:
+        if self._closing:
+            return
+        if not self._reading:
+            self._kept.append(data)
+        elif isinstance(self._protocol, asyncio.BufferedProtocol):
+            view = memoryview(data)
+            while view:
+                room = memoryview(self._protocol.get_buffer(len(view)))
+                count = min(len(room), len(view))
+                room[:count] = view[:count]
+                self._protocol.buffer_updated(count)
+                view = view[count:]
+        else:
+            self._protocol.data_received(data)
+
+    def _closed_by_broker(self, why: str, fault: Exception | None) -> None:
+        if fault is not None:
+            raise fault
+        self.reset()
+
+    def reset(self) -> None:
+        """The broker's side ends the connection."""
+        if not self._closing:
+            self._closing = True
+            if not self.connection.closed:
+                data_log.closed(self.broker.log, self.broker.node_id, self.connection.peer, self.connection.client_id, self._now())
+                self.connection.lost()
+            self._ended(self)
+            self._loop.call_soon(self._protocol.connection_lost, None)

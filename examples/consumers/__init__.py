@@ -1,0 +1,1 @@
+"""One consumer application three times, each with its client library; `bugs` has mistakes that such applications make."""

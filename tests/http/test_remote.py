@@ -1,0 +1,186 @@
+"""`RemoteKit` has the kit's own API: the same tests pass here and at the other end of a control port."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.control.expectations import ExpectationError
+from coordinator.control.faults import FaultError
+from coordinator.control.groups import GroupHandle
+from coordinator.control.own_requests import ControlError
+from coordinator.control.waiting import WaitTimeoutError
+from coordinator.errors import ErrorCode
+from coordinator.http.client import Client
+from coordinator.http.remote import RemoteKit
+from coordinator.http.remote_faults import RemoteFault
+from coordinator.http.remote_groups import RemoteGroup
+from coordinator.http.remote_peers import RemotePeer
+from coordinator.members.live import PeerHandle
+
+_FAST = {"heartbeat.interval.ms": 50}
+_OF_ITS_LOOP = {"begin_wait_for", "advancing", "fallen_due", "timed_out"}
+"""For drivers on the emulator's own loop; `run` takes a function, which RemoteKit refuses."""
+
+
+@pytest.fixture(params=["here", "far"])
+def kit(request: pytest.FixtureRequest, kafka: Emulator, client: Client) -> Any:
+    """The kit, in this process or over HTTP."""
+    return kafka if request.param == "here" else RemoteKit(client.url)
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize(
+    ("here", "far", "left_out"),
+    [
+        (Emulator, RemoteKit, {
+            *_OF_ITS_LOOP, "start", "stop", "server", "servers", "broker", "brokers", "coordinator", "endpoints", "event_log", "journal",
+        }),
+        (GroupHandle, RemoteGroup, {"begin_wait", "timed_out"}),
+        (PeerHandle, RemotePeer, {"stable", "commit", "left", "callbacks", "positions", "fault", "state"}),
+    ],
+)  # fmt: skip
+def test_nothing_of_the_kit_is_missing(here: type, far: type, left_out: set[str]) -> None:
+    missing = public(here) - public(far) - left_out
+    assert missing == set()
+    for name in public(here) & public(far):
+        one, other = getattr(here, name), getattr(far, name)
+        if inspect.isfunction(one) and name not in ("run", "wait_commit", "faults", "peer"):
+            assert list(inspect.signature(one).parameters) == list(inspect.signature(other).parameters), name
+
+
+class TestBoth:
+    def test_topics_and_records(self, kit: Any) -> None:
+        kit.create_topic("t", 2, config={"max.message.bytes": 1000})
+        kit.grow_topic("t", 3)
+        assert kit.topics()["t"] == 3
+        keys = ["k", None, b"k"]
+        written = kit.produce("t", [b"\xff", "tea", None], partition=1, keys=keys, headers={"h": b"v"}, timestamp_ms=7)
+        assert [row.offset for row in written] == [0, 1, 2]
+        first, _, last = kit.records("t", 1)
+        assert (first.value, first.key, first.headers, first.timestamp_ms) == (b"\xff", b"k", (("h", b"v"),), 7)
+        assert (last.value, kit.end_offsets("t")) == (None, {0: 0, 1: 3, 2: 0})
+        assert kit.truncate("t", 1, 2) == 2
+        kit.produce("t", ["gone"], partition=0, transactional_id="x", abort=True)
+        assert kit.records("t", 0, committed=True) == []
+        kit.delete_topic("t")
+        with pytest.raises(ControlError, match="there is no topic 't'"):
+            kit.end_offsets("t")
+        with pytest.raises(ControlError, match="Topic 'orders' already exists") as refused:
+            kit.create_topic("orders")
+        assert refused.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
+        with pytest.raises(ControlError, match="values come as a list"):
+            kit.produce("orders", "x")
+
+    def test_a_group_is_waited_for_acted_on_and_judged(self, kit: Any) -> None:
+        group = kit.group("g")
+        assert group.state == "Dead"
+        mark = kit.mark()
+        with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer("orders", config=_FAST) as two:
+            seen = group.wait(state="stable", members=2, assigned="all", acted=True)
+            assert seen.member(one.member_id).assignment == tuple((tp.topic, tp.partition) for tp in one.owned)
+            assert kit.groups() == ["g"]
+            group.remove(two.client_id)
+            seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
+            group.expire(one.client_id)
+            seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
+            group.rebalance("to see")
+            group.wait(state="Stable", members=2, generation_above=seen.generation)
+            two.pause()
+            assert two.paused
+            fell = kit.advance(seconds=45)
+            assert "MemberRemoved" in [line["type"] for line in fell]
+            kit.wait_for("MemberRemoved", group="g", since=mark, reason="session expired")
+            two.resume()
+        group.wait(state="Empty")
+        group.verify(since=mark).single_owner().rebalances(at_least=4)
+        with pytest.raises(AssertionError, match="rebalanced"):
+            group.verify().rebalances(at_most=1)
+        assert "to see" in kit.explain("g")
+        assert kit.explain("g") == kit.explain()
+        assert [row["group"] for row in kit.timeline(generation=1)["groups"]] == ["g"]
+        group.commit({("orders", 1): 0})
+        assert group.committed["orders", 1].offset == 0
+        group.delete()
+        assert not group.snapshot().exists
+
+    def test_faults(self, kit: Any) -> None:
+        with kit.hold("JoinGroup", group="g", times=1) as held:
+            with kit.peer("g", topics=["orders"], config=_FAST) as peer:
+                held.wait_hit()
+                assert (held.hits, held.seen, held.held, held.in_force) == (1, 1, 1, True)
+                assert [fault.number for fault in kit.faults()] == [held.number]
+                assert held.release() == 1
+                peer.wait_stable()
+                failed = kit.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group="g", times=1)
+                assert kit.missed_faults() == [str(failed.fault)]
+                peer.seek("orders", 0, 0)
+                with pytest.raises(Exception, match="GROUP_AUTHORIZATION_FAILED"):
+                    peer.wait_commit()
+        assert not held.in_force
+        kit.clear_faults()
+        assert kit.faults() == []
+        assert "GROUP_AUTHORIZATION_FAILED" in kit.story()
+
+    def test_errors_are_the_kits(self, kit: Any) -> None:
+        with pytest.raises(WaitTimeoutError, match="did not come to members=1 within 0 s"):
+            kit.group("g").wait(members=1, timeout=0)
+        with pytest.raises(ExpectationError, match="wait for what"):
+            kit.group("g").wait()
+        with pytest.raises(ExpectationError, match="did you mean stable"):
+            kit.group("g").wait(state="Stabel")
+        with pytest.raises(FaultError, match="did you mean OffsetCommit"):
+            kit.hold("OffsetComit")
+        with pytest.raises(ControlError, match="there is no group 'g'"):
+            kit.group("g").rebalance()
+        with kit.peer("g", "orders") as peer:
+            peer.wait_stable()
+            with pytest.raises(LookupError, match="no member 'nobody'"):
+                kit.group("g").expire("nobody")
+        with pytest.raises(WaitTimeoutError, match="did not come within 0 s"):
+            kit.wait_for("TopicCreated", topic="never", timeout=0)
+
+    def test_a_clean_start_for_the_next_test(self, kit: Any) -> None:
+        kit.group("g").commit({("orders", 0): 1})
+        kit.unload_coordinator()
+        kit.load_coordinator()
+        kit.group("g").wait(committed={("orders", 0): 1})
+        kit.reset()
+        assert (kit.groups(), kit.topics()) == ([], {})
+
+
+class TestFar:
+    def test_what_takes_a_python_function_says_that_it_cannot_cross(self, client: Client) -> None:
+        kit = RemoteKit(client.url)
+        with pytest.raises(TypeError, match="cannot be called over HTTP"):
+            kit.run(lambda: None)
+        with pytest.raises(TypeError, match="cannot be given over HTTP"):
+            kit.peer("g", "orders", listener=object())
+
+    def test_a_peer_that_has_ended_is_left_as_it_is(self, client: Client) -> None:
+        kit = RemoteKit(client.url)
+        with kit.peer("g", "orders") as peer:
+            peer.wait_stable()
+            peer.crash()
+            assert peer.ended
+
+    def test_verbs_of_brokers_are_undone_at_the_end_of_a_block(self) -> None:
+        from coordinator.http.serving import opened
+
+        with Emulator({"orders": 1}, brokers=2, remember=1000, seed=3) as kafka, opened(kafka) as port:
+            kit = RemoteKit(port.url)
+            with kit.stop_broker(2, how="crash"):
+                assert not kit.is_running(2)
+            assert kit.is_running(2)
+            assert kit.bootstrap_servers == kafka.bootstrap_servers
+
+    def test_a_fault_is_told_as_at_home(self, client: Client) -> None:
+        fault: RemoteFault = RemoteKit(client.url).observe("Fetch")
+        assert str(fault) == "Fetch: observe: 0 hits of 0 requests"
+        fault.remove()

@@ -1,0 +1,56 @@
+"""Every planted mistake of the example applications is found by the ready tests, and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.testing import findings
+from coordinator.testing.cases import ConsumerCases
+from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from examples.consumers import bugs
+from tests.testing.applications import LIBRARIES, application_class
+
+CASES: dict[Any, tuple[str, set[str]]] = {
+    bugs.CommitsAhead: ("test_it_dies_without_leaving", {findings.AHEAD}),
+    bugs.IgnoresRevocation: ("test_another_member_comes_and_goes", {findings.FOREIGN, findings.AFTER_LOSING, findings.AGAIN}),
+    bugs.CommitsAfterLosing: ("test_its_session_expires", {findings.AFTER_LOSING, findings.NO_RECOVERY}),
+    bugs.DoesNotSeekBack: ("test_a_record_fails_once", {findings.GAP, findings.AHEAD}),
+    bugs.BlocksInListener: ("test_members_come_and_go_quickly", {findings.BLOCKS}),
+    bugs.SwallowsErrors: ("test_commits_are_refused_for_good", {findings.SWALLOWED}),
+}
+"""For each mistake the case that finds it, and the names that it may get. aiokafka itself refuses commits for lost partitions: there an
+application that goes on trying never commits again."""
+PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5}
+"""Where the finding is that something never happens: how long it is awaited, once the application has started."""
+QUICK = {
+    (bugs.CommitsAhead, "kafka-python"), (bugs.SwallowsErrors, "kafka-python"), (bugs.IgnoresRevocation, "aiokafka"),
+    (bugs.DoesNotSeekBack, "aiokafka"), (bugs.CommitsAfterLosing, "confluent-kafka"), (bugs.BlocksInListener, "confluent-kafka"),
+}  # fmt: skip
+"""The others are for `make fuzz`."""
+
+
+class _Watched(ApplicationUnderTest):
+    def start(self) -> None:
+        super().start()
+        self.patience_s = PATIENCE_S.get(type(self.application).__mro__[1], self.patience_s)
+
+
+@pytest.mark.parametrize(
+    ("bug", "library"),
+    [
+        pytest.param(bug, library, id=f"{bug.__name__}-{library}", marks=() if (bug, library) in QUICK else pytest.mark.thorough)
+        for bug in CASES for library in LIBRARIES
+    ],
+)  # fmt: skip
+def test_a_planted_mistake_is_found(kafka: Emulator, bug: Any, library: str) -> None:
+    case, names = CASES[bug]
+    under_test = _Watched(kafka, bugs.buggy(bug, application_class(library))())
+    try:
+        with pytest.raises(ApplicationError) as found:
+            getattr(ConsumerCases(), case)(under_test)
+        assert names & {finding.name for finding in found.value.findings}, found.value
+    finally:
+        under_test.close()

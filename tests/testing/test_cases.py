@@ -1,0 +1,70 @@
+"""The ready tests for consumer applications: the example applications pass all of them, with each client library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.testing.cases import ConsumerCases
+from coordinator.testing.under_test import ApplicationUnderTest
+from tests.testing.applications import LIBRARIES, application_class
+
+CASES = [name for name in vars(ConsumerCases) if name.startswith("test_")]
+
+
+def only(*names: str) -> dict[str, Any]:
+    """A class body that leaves all other cases out."""
+    assert set(names) <= set(CASES)
+    return dict.fromkeys(set(CASES) - set(names))
+
+
+class TestKafkaPython(ConsumerCases):
+    vars().update(only(
+        "test_everything_is_processed_and_committed", "test_it_dies_without_leaving", "test_the_coordinator_moves_in_mid_rebalance",
+        "test_it_is_too_slow", "test_its_listener_raises"))  # fmt: skip
+
+    @pytest.fixture
+    def kafka_app_under_test(self) -> Any:
+        return application_class("kafka-python")()
+
+
+class TestAiokafka(ConsumerCases):
+    vars().update(only(
+        "test_another_member_comes_and_goes", "test_members_come_and_go_quickly", "test_a_rebalance_overtakes_a_commit",
+        "test_a_record_fails_once", "test_a_record_can_never_be_processed"))  # fmt: skip
+
+    @pytest.fixture
+    def kafka_app_under_test(self) -> Any:
+        return application_class("aiokafka")()
+
+
+class TestConfluent(ConsumerCases):
+    vars().update(only(
+        "test_its_session_expires", "test_assignors_are_mixed", "test_brokers_restart_one_after_another",
+        "test_commits_are_refused_for_good", "test_static_members_restart"))  # fmt: skip
+
+    @pytest.fixture
+    def kafka_app_under_test(self, request: pytest.FixtureRequest) -> Any:
+        static = {"group.instance.id": "billing-1"} if "static" in request.node.name else {}
+        return application_class("confluent-kafka")(settings=static)
+
+
+@pytest.mark.thorough
+class TestAllOfThem(ConsumerCases):
+    @pytest.fixture(params=LIBRARIES)
+    def kafka_app_under_test(self, request: pytest.FixtureRequest) -> Any:
+        return application_class(request.param)()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (object(), "has no method start"),
+        (type("App", (), {"start": print, "stop": print, "kill": print, "group": "g"})(), "its attribute topic is to say a name"),
+    ],
+)
+def test_what_is_no_application_is_told_what_it_lacks(kafka: Emulator, given: object, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        ApplicationUnderTest(kafka, given)

@@ -1,0 +1,138 @@
+"""The pytest plugin, as users' test suites see it: each test here runs pytest on a small suite of its own, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+_QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore")
+
+
+def _run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return pytester.runpytest_subprocess(*_QUIET, *arguments, timeout=120)
+
+
+def test_fixtures_markers_and_settings(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nkafka_config =\n    num.partitions=3\n    group.max.size=7\nkafka_topics =\n    shared:2\n")
+    pytester.makepyfile("""
+        import pytest
+
+        pytestmark = pytest.mark.kafka(topics={"orders": 6}, config={"group.max.size": 9})
+
+        @pytest.mark.kafka(topics={"more": 1})
+        class TestMarked:
+            def test_function_over_class_over_module_over_settings(self, kafka, kafka_emulator):
+                assert kafka is kafka_emulator
+                assert [len(kafka.end_offsets(name)) for name in ("shared", "orders", "more")] == [2, 6, 1]
+                assert kafka.configs.get_int("group.max.size") == 9
+                assert kafka.configs.get_int("num.partitions") == 3
+
+        def test_each_test_has_its_own(kafka):
+            with pytest.raises(Exception, match="no topic 'more'"):
+                kafka.end_offsets("more")
+
+        def test_factory(kafka_factory):
+            one, two = kafka_factory(topics=["a"]), kafka_factory(brokers=2)
+            assert one.bootstrap_servers != two.bootstrap_servers
+            assert len(two.bootstrap_servers.split(",")) == 2
+
+        def test_session_is_emptied(session_kafka):
+            session_kafka.create_topic("left", 1)
+            session_kafka.group("g").commit({("left", 0): 1})
+
+        def test_session_is_empty(session_kafka):
+            assert session_kafka.groups() == []
+            session_kafka.create_topic("left", 1)
+    """)
+    _run(pytester).assert_outcomes(passed=5)
+
+
+def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        def test_it(kafka):
+            kafka.create_topic("orders", 2)
+            with kafka.peer("billing", topics=["orders"]) as peer:
+                peer.wait_stable()
+                kafka.group("billing").wait(members=2, timeout=0.05)
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([
+        "*WaitTimeoutError: group 'billing' did not come to members=2 within 0.05 s: it has 1 member, not 2.",
+        "*Seen: group 'billing' is Stable in generation 1 with 1 member: consumer-billing-1-* has orders 0-1.",
+        "*Kafka groups*",
+        "*Generation 1 began because *",
+        "*Last of each member:*",
+    ])  # fmt: skip
+
+
+def test_a_fault_that_no_request_met_fails_its_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        def test_missed(kafka):
+            kafka.fail("Fetch", "NOT_LEADER_OR_FOLLOWER", topic="orders")
+
+        def test_may_miss(kafka):
+            kafka.fail("Fetch", "NOT_LEADER_OR_FOLLOWER", may_miss=True)
+
+        def test_observed(kafka):
+            assert kafka.observe("Fetch").hits == 0
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["*no request met this fault*", "*Fetch of topic orders: fail with NOT_LEADER_OR_FOLLOWER*"])
+
+
+def test_nothing_is_loaded_before_a_fixture_is_asked_for(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import sys
+
+        def test_without():
+            loaded = {name for name in sys.modules if name.startswith("coordinator.")}
+            assert loaded <= {"coordinator.version", "coordinator.testing", "coordinator.testing.plugin"}
+    """)
+    _run(pytester, "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:cov").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_asynchronous_tests(pytester: pytest.Pytester, mode: str) -> None:
+    pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.makepyfile("""
+        import asyncio
+        import pytest
+
+        @pytest.mark.asyncio
+        async def test_waits_do_not_block_the_loop(akafka):
+            akafka.create_topic("orders", 2)
+            waiting = asyncio.ensure_future(akafka.group("g").wait(state="Stable", members=1, assigned="all"))
+            await asyncio.sleep(0)
+            peer = await asyncio.to_thread(akafka.peer, "g", ["orders"])
+            assert (await waiting).members[0].assignment == (("orders", 0), ("orders", 1))
+            await asyncio.to_thread(peer.stop)
+            with pytest.raises(AssertionError, match="did not come to members=3 within 0.05 s"):
+                await akafka.group("g").wait(members=3, timeout=0.05)
+    """)
+    _run(pytester).assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('@pytest.mark.kafka("orders")\ndef test_it(kafka): pass', "*the marker kafka takes names*"),
+        ("@pytest.mark.kafka(topcs={})\ndef test_it(kafka): pass", "*unexpected keyword argument 'topcs'*"),
+    ],
+)
+def test_a_wrong_marker_says_so(pytester: pytest.Pytester, body: str, said: str) -> None:
+    pytester.makepyfile(f"import pytest\n{body}")
+    result = _run(pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+
+
+def test_logs_are_kept_on_request(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    pytester.makepyfile('def test_it(kafka):\n    kafka.create_topic("orders")\n    assert "orders" in str(kafka.events("TopicCreated"))')
+    _run(pytester, "--kafka-log-dir", str(tmp_path / "logs")).assert_outcomes(passed=1)
+    (log,) = (tmp_path / "logs").glob("*.jsonl")
+    assert '"TopicCreated"' in log.read_text()
