@@ -1,0 +1,145 @@
+"""The curve: what joins, departures, crashes and deployments cost a group, against its size, for each way to rebalance.
+
+Says which simulations it takes (a sweep of `docs/curve/scenario.toml`) and writes what they showed as a page in Markdown. `spark.curve`
+runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Final, NamedTuple
+
+from .statistics import Estimate
+from .sweeps import Sweep, Variant
+from .windows import Windows
+
+SIZES: Final = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "eager range": ("assignor=range",),
+    "eager sticky": ("assignor=sticky",),
+    "cooperative-sticky": ("assignor=cooperative-sticky",),
+    "static members, range": ("assignor=range", "static=true"),
+}
+"""The ways to rebalance, and the settings of the members that use each."""
+WINDOWS: Final[Windows] = (("join", 0), ("leave", 120_000), ("crash", 240_000), ("one more", 360_000), ("deployment", 480_000))
+EVENTS: Final = {
+    "join": "all members join a new group within a second",
+    "leave": "one member leaves (a static one is closed, which Kafka does not tell the group: its session has to expire)",
+    "crash": "one member is killed; its session expires after 45 s",
+    "one more": "one member joins",
+    "deployment": "a tenth of the members is restarted, in five steps of 20 s, each back after 5 s",
+}
+TOPICS: Final = 10
+_STEPS = 5
+
+
+class Measured(NamedTuple):
+    """A column of table `windows` that becomes a curve."""
+
+    column: str
+    title: str
+    scale: float
+
+
+MEASURED: Final = (
+    Measured("recovered_ms", "time until the group is Stable again, s", 1 / 1000),
+    Measured("unavailable_partition_ms", "partitions unavailable, partition s", 1 / 1000),
+    Measured("moved", "partitions moved", 1),
+    Measured("extra_bytes", "traffic beyond heartbeats, kB", 1 / 1000),
+)
+
+
+class CurvePoint(NamedTuple):
+    """One estimate: the median of a measure over the seeds."""
+
+    protocol: str
+    members: int
+    event: str
+    measure: str
+    estimate: Estimate
+
+
+def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
+    """The settings of the scenario for a size: two partitions for each member, in ten topics. `members` is at least 10."""
+    rolling = members // 10
+    rest = members - rolling
+    own = [f"members.{kind}.{each}" for kind in ("app", "rolling") for each in PROTOCOLS[protocol]]
+    topics = [f"topics.t{number}={ceil(2 * members / TOPICS)}" for number in range(TOPICS)]
+    return (
+        *own, *topics, f"members.app.count={rest}", f"members.rolling.count={rolling}", f"churn.1.to={rest - 1}", f"churn.2.to={rest - 2}",
+        f"churn.3.to={rest - 1}", f"churn.4.at_once={ceil(rolling / _STEPS)}",
+    )  # fmt: skip
+
+
+def curve_sweep(text: str, sizes: Sequence[int], seeds: int, protocols: Sequence[str] = tuple(PROTOCOLS)) -> Sweep:
+    """The simulations of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the scenario's."""
+    variants = tuple(Variant(f"{protocol}: {size}", curve_settings(protocol, size)) for size in sizes for protocol in protocols)
+    return Sweep("docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "metrics", WINDOWS)
+
+
+def curve_page(points: Sequence[CurvePoint], seeds: int, command: str) -> str:
+    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`."""
+    sizes = sorted({point.members for point in points})
+    protocols = list(dict.fromkeys(point.protocol for point in points))
+    by_key = {(point.protocol, point.members, point.event, point.measure): point.estimate for point in points}
+    parts = [_HEAD.format(sizes=_listed(sizes), seeds=seeds, command=command, coverage=f"{points[0].estimate.coverage:.1%}")]
+    for event, meaning in EVENTS.items():
+        parts.append(f"\n## {event.capitalize()}\n\n{meaning[0].upper()}{meaning[1:]}.\n")
+        for measure in MEASURED:
+            rows = [
+                f"| {size} | " + " | ".join(_told(by_key.get((protocol, size, event, measure.column))) for protocol in protocols) + " |"
+                for size in sizes
+            ]
+            head = f"| members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}"
+            parts.append(f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n{head}\n" + "\n".join(rows) + "\n")
+            if measure.column != "moved" or event != "join":
+                parts.append(f"\n![{measure.title}, {event}]({plot_name(event, measure)}.svg)\n")
+    parts.append(_FOOT)
+    return "".join(parts)
+
+
+def plot_name(event: str, measure: Measured) -> str:
+    """The name of a plot's files."""
+    return f"{event.replace(' ', '-')}-{measure.column.removesuffix('_ms').replace('_', '-')}"
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(f"{size:,}" for size in sizes[:-1]) + f" and {sizes[-1]:,}" if len(sizes) > 1 else str(sizes[0])
+
+
+def _told(found: Estimate | None) -> str:
+    return "–" if found is None else f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+
+
+_HEAD = """\
+# What a rebalance costs, against the size of the group
+
+Simulated, not measured: groups of {sizes} members on this project's coordinator and members, which speak Kafka's
+protocol over simulated links in virtual time. Each figure is the median over {seeds} seeds, with an interval by ranks that holds the
+true median with a probability of {coverage}. It says how much chance matters, not how far the simulation is from a real cluster.
+
+`{command}` computes this page anew and goes on where it was interrupted.
+[curve.csv](curve.csv) has every figure with its settings; each run is repeated by
+`coordinator simulate docs/curve/scenario.toml --seed SEED` with the settings of its row (`--set` before each).
+
+## What was assumed
+
+- Links take 0 to 2 ms one way, drawn for each message. Brokers and members take no time to compute: what a real broker and
+  a real assignor add for thousands of members is missing here.
+- One broker, ten topics, two partitions for each member, `group.initial.rebalance.delay.ms=3000`, and Kafka's defaults for consumers:
+  sessions of 45 s, heartbeats every 3 s, `max.poll.interval.ms` of 5 min.
+- The `range` assignor shares out each topic by itself. In topics with a fifth as many partitions as there are members, only the first
+  fifth of the members has any; what a departure or a crash costs then depends on who goes.
+- Nobody commits or fetches. Traffic is what members and brokers send each other beyond the rate of the 30 s before the event (for the
+  first join: all of it), sizes and headers of TCP not included.
+- A partition is unavailable when no member's application has it by its own word, from its first owner on; so a killed member's partitions
+  are unavailable until another member has them.
+- Members use the classic protocol. Those of KIP-848 are not simulated yet, so there is no curve for them.
+"""
+_FOOT = """
+## What this does not say
+
+Nothing here was measured on a real cluster. Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
+than those of the tables were not computed for this page: `make curve SIZES=10,100,1000 SEEDS=20`, say, takes hours.
+"""

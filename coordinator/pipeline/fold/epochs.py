@@ -1,0 +1,105 @@
+"""Group epochs of consumer groups (KIP-848): why each came, when its target was made, when every member had reached it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .observer import Emit, Line, Observer
+
+
+@dataclass(slots=True)
+class _Group:
+    members: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    """Each member's epoch, and whether it has nothing left to revoke or to wait for."""
+    target: dict[tuple[str, int], str] = field(default_factory=dict)
+    targets: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    bumped: Line | None = None
+    assigned: Line | None = None
+    settled_ms: int | None = None
+    count: int = 0
+    changed: int = 0
+    moved: int = 0
+
+
+_OVER = frozenset({"MembershipReset", "ConsumerGroupDowngraded", "GroupDeleted"})
+
+
+class Epochs(Observer):
+    """Table `epochs`. An epoch with no members is settled when its target is made."""
+
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
+        self._groups: dict[str, _Group] = {}
+
+    def see(self, line: Line) -> None:
+        """An event of a consumer group."""
+        if line["stream"] != "group":
+            return
+        kind, name = line["type"], line.get("group", "")
+        if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
+            self._over(name)
+            self._groups[name] = _Group()
+        group = self._groups.get(name)
+        if group is None:
+            return
+        member = line.get("member", "")
+        match kind:
+            case "ConsumerMemberSubscribed":
+                group.members.setdefault(member, (0, False))
+            case "ConsumerMemberReplaced":
+                group.members[member] = group.members.pop(line["replaced"], (0, False))
+                group.targets[member] = group.targets.pop(line["replaced"], set())
+                for place in group.targets[member]:
+                    group.target[place] = member
+            case "ConsumerMemberRemoved":
+                group.members.pop(member, None)
+                group.targets.pop(member, None)
+            case "ConsumerMemberReconciled":
+                group.members[member] = (line["member_epoch"], line["state"] == "stable")
+            case "GroupEpochBumped":
+                self._end(name, group)
+                group.bumped = line
+            case "TargetAssigned":
+                self._assigned(group, line)
+            case _ if kind in _OVER:
+                self._over(name)
+                return
+        self._settle(group, line)
+
+    def finish(self) -> None:
+        """The last epoch of each group."""
+        for name in list(self._groups):
+            self._over(name)
+
+    def _assigned(self, group: _Group, line: Line) -> None:
+        group.assigned, group.count, group.changed, group.moved = line, len(group.members), len(line["targets"]), 0
+        for row in line["targets"]:
+            places = {(topic["topic"], number) for topic in row["topics"] for number in topic["partitions"]}
+            group.targets[row["member_id"]] = places
+            for place in places:
+                group.moved += group.target.get(place, row["member_id"]) != row["member_id"]
+        for member, places in group.targets.items():
+            group.target.update(dict.fromkeys(places, member))
+
+    @staticmethod
+    def _settle(group: _Group, line: Line) -> None:
+        if group.bumped is None or group.assigned is None or group.settled_ms is not None:
+            return
+        epoch = group.bumped["group_epoch"]
+        if group.assigned["assignment_epoch"] >= epoch and all(each == (epoch, True) for each in group.members.values()):
+            group.settled_ms = line["at_ms"]
+
+    def _over(self, name: str) -> None:
+        group = self._groups.pop(name, None)
+        if group is not None:
+            self._end(name, group)
+
+    def _end(self, name: str, group: _Group) -> None:
+        bumped, assigned = group.bumped, group.assigned
+        if bumped is not None:
+            own = assigned if assigned is not None and assigned["assignment_epoch"] == bumped["group_epoch"] else None
+            self.emit("epochs", (
+                name, bumped["group_epoch"], bumped["seq"], bumped["at_ms"], bumped["reason"], None if own is None else own["assignor"],
+                None if own is None else own["at_ms"], group.settled_ms, group.count if own is not None else len(group.members),
+                group.changed if own is not None else 0, group.moved if own is not None else 0))  # fmt: skip
+        group.bumped = group.assigned = group.settled_ms = None

@@ -1,0 +1,110 @@
+"""What a run cost its groups, in one row: counted from the rows of the other tables as they are emitted, so by no road of its own.
+
+Unavailable is a partition from its first owner on whenever no member's application has it, by the members' own word (stream `member`).
+A crash is detected when the coordinator removes the member that was killed; an expiry of a member that was not killed is a false one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..schemas import TABLES, Row
+from .observer import Emit
+
+_AT: Final = {name: {column: number for number, column in enumerate(table.names()[1:])} for name, table in TABLES.items()}
+"""Where each column stands in a row without its run_id."""
+
+
+class Metrics:
+    """Table `metrics`. `take` every row of the other tables, then `finish`."""
+
+    def __init__(self) -> None:
+        self._sums = dict.fromkeys(_AT["metrics"], 0)
+        self._free_since: dict[tuple[Any, ...], int] = {}
+        self._crashed: dict[tuple[str, str], int] = {}
+        self._expired: list[tuple[str, str, int]] = []
+
+    def take(self, table: str, row: Row) -> None:
+        """A row of another table, without its run_id."""
+        count = _COUNTS.get(table)
+        if count is not None:
+            count(self, row, _AT[table])
+
+    def finish(self, end_ms: int, emit: Emit) -> None:
+        """Emit the run's row."""
+        sums = self._sums
+        for free_since in self._free_since.values():
+            self._unavailable(end_ms - free_since)
+        for group, member, at_ms in self._expired:
+            crashed_ms = self._crashed.get((group, member))
+            if crashed_ms is None or crashed_ms > at_ms:
+                sums["false_expiries"] += 1
+            else:
+                sums["detected"] += 1
+                sums["detection_ms"] += at_ms - crashed_ms
+                sums["longest_detection_ms"] = max(sums["longest_detection_ms"], at_ms - crashed_ms)
+        emit("metrics", tuple(sums.values()))
+
+    def _unavailable(self, length_ms: int) -> None:
+        self._sums["unavailable_partition_ms"] += length_ms
+        self._sums["longest_unavailable_ms"] = max(self._sums["longest_unavailable_ms"], length_ms)
+
+    def _event(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["events"] += 1
+        if row[at["type"]] == "MemberCrashed" and row[at["member_id"]]:
+            self._crashed[row[at["group_id"]], row[at["member_id"]]] = row[at["at_ms"]]
+
+    def _rebalance(self, row: Row, at: dict[str, int]) -> None:
+        sums, took_ms = self._sums, row[at["duration_ms"]]
+        sums["rebalances"] += 1
+        for column in ("moved", "revoked", "lost"):
+            sums[column] += row[at[column]]
+        if took_ms is not None:
+            sums["stable"] += 1
+            sums["rebalancing_ms"] += took_ms
+            sums["join_phase_ms"] += row[at["join_phase_ms"]]
+            sums["sync_phase_ms"] += row[at["sync_phase_ms"]]
+            sums["longest_rebalance_ms"] = max(sums["longest_rebalance_ms"], took_ms)
+
+    def _generation(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["generations"] += 1
+
+    def _epoch(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["epochs"] += 1
+        self._sums["moved"] += row[at["moved"]]
+        if row[at["settled_ms"]] is not None:
+            self._sums["settling_ms"] += row[at["settled_ms"]] - row[at["started_ms"]]
+
+    def _owned(self, row: Row, at: dict[str, int]) -> None:
+        if row[at["view"]] != "member":
+            return
+        place = (row[at["group_id"]], row[at["topic"]], row[at["partition"]])
+        free_since = self._free_since.pop(place, None)
+        if free_since is not None:
+            self._unavailable(row[at["from_ms"]] - free_since)
+        if row[at["to_ms"]] is not None:
+            self._free_since[place] = row[at["to_ms"]]
+
+    def _member(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["members"] += 1
+        if row[at["reason"]] == "session expired":
+            self._expired.append((row[at["group_id"]], row[at["member_id"]], row[at["left_ms"]]))
+
+    def _request(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["requests"] += 1
+        if row[at["outcome"]] == "refused":
+            self._sums["refused"] += 1
+            self._sums["refused_commits"] += row[at["api"]] in ("offset_commit", "txn_offset_commit")
+
+    def _commit(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["commits"] += 1
+
+    def _finding(self, row: Row, at: dict[str, int]) -> None:
+        self._sums["findings"] += 1
+
+
+_COUNTS: Final = {
+    "events": Metrics._event, "rebalances": Metrics._rebalance, "generations": Metrics._generation, "epochs": Metrics._epoch,
+    "ownership": Metrics._owned, "members": Metrics._member, "requests": Metrics._request, "commits": Metrics._commit,
+    "findings": Metrics._finding,
+}  # fmt: skip

@@ -1,0 +1,123 @@
+"""Who had which partition from when to when: as the coordinator gave it, and as the members' own listeners were told.
+
+A stored generation (or a reconciled member of a consumer group) gives partitions; a removal, the next generation or the end of the group
+takes them. By its own word a member has a partition from its listener's `PartitionsAssigned` to its `PartitionsRevoked`,
+`PartitionsLost`, or the end of its process. Blobs that are no consumer's assignment give nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...event_log.blobs import assignment
+from .observer import Emit, Line, Observer
+
+_EMPTIES = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset"})
+_PROCESS_ENDED = frozenset({"MemberCrashed", "MemberClosed", "MemberFailed"})
+Place = tuple[str, int]
+
+
+class _Held(NamedTuple):
+    member: str
+    generation: int | None
+    seq: int
+    at_ms: int
+
+
+class Ownership(Observer):
+    """Table `ownership`, both views."""
+
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
+        self._given: dict[str, dict[Place, _Held]] = {}
+        self._told: dict[str, dict[Place, _Held]] = {}
+        self._ids: dict[tuple[str, str], set[str]] = {}
+        """Member ids under which a client of a group was told of partitions."""
+
+    def see(self, line: Line) -> None:
+        """A line of stream `group` or `member`."""
+        if line["stream"] == "group":
+            self._see_group(line)
+        elif line["stream"] == "member":
+            self._see_member(line)
+
+    def finish(self) -> None:
+        """What is held at the end."""
+        for view, groups in (("coordinator", self._given), ("member", self._told)):
+            for group, held in groups.items():
+                for place, one in held.items():
+                    self._emit(view, group, place, one, None)
+
+    # -- as the coordinator gave it
+
+    def _see_group(self, line: Line) -> None:
+        kind, group = line["type"], line.get("group", "")
+        held = self._given.setdefault(group, {})
+        if kind == "GenerationStored":
+            self._stored(line, held)
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self._take(line, held, [place for place, one in held.items() if one.member == line["member"]])
+        elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
+            for place in [place for place, one in held.items() if one.member == line["replaced"]]:
+                self._give(line, held, place, line["member"], held[place].generation)
+        elif kind == "ConsumerMemberReconciled":
+            self._reconciled(line, held)
+        elif kind in _EMPTIES:
+            self._take(line, held, list(held))
+
+    def _stored(self, line: Line, held: dict[Place, _Held]) -> None:
+        given: dict[Place, str] = {}
+        if line["protocol_type"] == "consumer":
+            for row in line["members"]:
+                given.update(dict.fromkeys(_places((assignment(row["assignment"]) or {}).items()), row["member_id"]))
+        self._take(line, held, [place for place in held if place not in given])
+        for place, member in given.items():
+            if place not in held or held[place].member != member:
+                self._give(line, held, place, member, line["generation"])
+
+    def _reconciled(self, line: Line, held: dict[Place, _Held]) -> None:
+        member = line["member"]
+        has = {(row["topic"], number) for rows in (line["held"], line["revoking"]) for row in rows for number in row["partitions"]}
+        self._take(line, held, [place for place, one in held.items() if one.member == member and place not in has])
+        for place in sorted(has):
+            if place not in held or held[place].member != member:
+                self._give(line, held, place, member, line["member_epoch"])
+
+    def _give(self, line: Line, held: dict[Place, _Held], place: Place, member: str, generation: int | None) -> None:
+        self._take(line, held, [place] if place in held else [])
+        held[place] = _Held(member, generation, line["seq"], line["at_ms"])
+
+    def _take(self, line: Line, held: dict[Place, _Held], places: Iterable[Place], view: str = "coordinator") -> None:
+        for place in places:
+            self._emit(view, line["group"], place, held.pop(place), line)
+
+    # -- by the members' own word
+
+    def _see_member(self, line: Line) -> None:
+        kind, group = line["type"], line.get("group", "")
+        held = self._told.setdefault(group, {})
+        client = (group, line.get("client", ""))
+        if kind == "PartitionsAssigned":
+            member = line.get("member", "")
+            self._ids.setdefault(client, set()).add(member)
+            for row in line["partitions"]:
+                place = (row["topic"], row["partition"])
+                if place in held and held[place].member != member:  # its former owner has not said yet that it lost it
+                    self._take(line, held, [place], "member")
+                held.setdefault(place, _Held(member, line.get("generation"), line["seq"], line["at_ms"]))
+        elif kind in ("PartitionsRevoked", "PartitionsLost"):
+            gone = [(row["topic"], row["partition"]) for row in line["partitions"]]
+            ids = self._ids.get(client, set())
+            self._take(line, held, [place for place in gone if place in held and held[place].member in ids], "member")
+        elif kind in _PROCESS_ENDED:
+            ids = self._ids.pop(client, set())
+            self._take(line, held, [place for place, one in held.items() if one.member in ids], "member")
+
+    def _emit(self, view: str, group: str, place: Place, one: _Held, line: Line | None) -> None:
+        end = (None, None, None) if line is None else (line["seq"], line["at_ms"], line["type"])
+        self.emit("ownership", (group, view, *place, one.member, one.generation, one.seq, one.at_ms, *end))
+
+
+def _places(by_topic: Iterable[tuple[str, Iterable[int]]]) -> Iterable[Place]:
+    return ((topic, number) for topic, numbers in by_topic for number in numbers)

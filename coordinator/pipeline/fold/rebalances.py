@@ -1,0 +1,127 @@
+"""Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells them.
+
+The timeline knows phases, causes, shares and the time without an owner. What it does not count stands here: how many members came and
+went on the way, and which partitions changed hands. A partition has moved if its owner has another member id than the last one it had;
+a static member that came back under a new id is the same owner.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ...event_log.blobs import assignment
+from ...event_log.sentences import why
+from ...event_log.timeline import Timeline
+from ...event_log.views import Change, Partitions, Rebalance
+from .observer import Emit, Line, Observer
+
+_REMOVED_BY_TIME = frozenset({"session expired", "did not rejoin in time", "did not sync in time", "first join never completed"})
+
+
+class Rebalances(Observer):
+    """Tables `rebalances` and `generations`."""
+
+    def __init__(self, emit: Emit, timeline: Timeline) -> None:
+        super().__init__(emit)
+        self._timeline = timeline
+        self._owner: dict[str, dict[tuple[str, int], str]] = {}
+        self._moved: dict[tuple[str, int], int] = {}
+        self._begun: dict[str, int] = {}
+        self._generations: dict[str, dict[str, Any]] = {}
+        self.count = 0
+
+    def see(self, line: Line) -> None:
+        """A line of stream `group`, after the timeline has seen it."""
+        if line["stream"] != "group":
+            return
+        kind, group = line["type"], line.get("group", "")
+        if kind == "RebalanceStarted":
+            self.count += 1
+            self._begun[group] = line["seq"]
+        elif kind == "GenerationStarted":
+            self._generation_over(group)
+            self._generations[group] = {"started": line, "rebalance": self._begun.get(group)}
+        elif kind == "GenerationStored":
+            self._stored(group, line)
+        elif kind == "MemberReplaced":
+            owner = self._owner.get(group, {})
+            for place in [place for place, member in owner.items() if member == line["replaced"]]:
+                owner[place] = line["member"]
+        elif kind in ("GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded"):
+            self._generation_over(group)
+
+    def finish(self) -> None:
+        """All rebalances, group by group: their time without an owner may grow until the end."""
+        for group in list(self._generations):
+            self._generation_over(group)
+        for name, view in self._timeline.groups.items():
+            for number, rebalance in enumerate(view.rebalances, 1):
+                self.emit("rebalances", self._row(name, number, rebalance))
+
+    def _stored(self, group: str, line: Line) -> None:
+        going, consumers = self._generations.get(group), line["protocol_type"] == "consumer"
+        if going is not None and "stored" not in going:
+            going["stored"] = line
+        if not consumers:
+            return
+        owner = self._owner.setdefault(group, {})
+        moved = 0
+        for row in line["members"]:
+            for topic, numbers in (assignment(row["assignment"]) or {}).items():
+                for number in numbers:
+                    moved += owner.get((topic, number), row["member_id"]) != row["member_id"]
+                    owner[topic, number] = row["member_id"]
+        seq = self._begun.get(group, -1)
+        self._moved[group, seq] = self._moved.get((group, seq), 0) + moved
+
+    def _generation_over(self, group: str) -> None:
+        going = self._generations.pop(group, None)
+        if going is None:
+            return
+        started, stored = going["started"], going.get("stored")
+        given: set[tuple[str, int]] = set()
+        for row in stored["members"] if stored is not None and stored["protocol_type"] == "consumer" else ():
+            given.update((topic, number) for topic, numbers in (assignment(row["assignment"]) or {}).items() for number in numbers)
+        self.emit("generations", (
+            group, started["generation"], started["seq"], going["rebalance"], started["at_ms"], None if stored is None else stored["seq"],
+            None if stored is None else stored["at_ms"], started["leader"], started["protocol_name"], list(started["members"]),
+            len({topic for topic, _ in given}), len(given)))  # fmt: skip
+
+    def _row(self, group: str, number: int, one: Rebalance) -> tuple[Any, ...]:
+        joined, stored = one.generation_ms, one.stored_ms
+        happened = Counter(_kind(change) for change in [one.trigger, *one.changes] for _ in change.members)
+        trigger = one.trigger
+        return (
+            group, one.seq, number, one.generation, one.outcome, trigger.kind,
+            trigger.line.get("reason") if trigger.kind == "MemberRemoved" else None, list(trigger.members), one.started_ms,
+            None if joined is None else joined - one.started_ms, None if joined is None or stored is None else stored - joined,
+            None if stored is None else stored - one.started_ms, stored, one.ended_ms, one.delay_ms, one.leader, one.assignor,
+            len(one.members), happened["joined"], happened["rejoined"], happened["left"], happened["expired"], happened["fenced"],
+            sum(_size(share.added) for share in one.shares), sum(_size(share.revoked) for share in one.shares),
+            self._moved.get((group, one.seq), 0), sum(_size(gone.had) for gone in one.gone), one.unowned.partition_ms,
+            one.unowned.longest_ms, [_told(line) for line in one.causes], why(one))  # fmt: skip
+
+
+def _kind(change: Change) -> str:
+    match change.kind:
+        case "MemberJoined":
+            return "joined"
+        case "MemberRejoined":
+            return "rejoined"
+        case "MemberReplaced":
+            return "fenced"
+        case "MemberRemoved" if change.line.get("reason") == "left":
+            return "left"
+        case "MemberRemoved" if change.line.get("reason") in _REMOVED_BY_TIME:
+            return "expired"
+    return "other"
+
+
+def _size(partitions: Partitions) -> int:
+    return sum(map(len, partitions.values()))
+
+
+def _told(line: Line) -> str:
+    words = (line.get("api"), line.get("member") or line.get("client") or line.get("topic"))
+    return " ".join([str(line["seq"]), line["type"], *(word for word in words if word)])

@@ -1,0 +1,52 @@
+"""Requests with their answers, and the offsets that were committed."""
+
+from __future__ import annotations
+
+from .observer import Emit, Line, Observer
+
+
+class Requests(Observer):
+    """Table `requests`: each request with its answer. Requests that are answered at once take no memory beyond that."""
+
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
+        self._open: dict[int, Line] = {}
+
+    def see(self, line: Line) -> None:
+        """A line of stream `wire`."""
+        if line["stream"] != "wire":
+            return
+        kind = line["type"]
+        if kind == "RequestSeen":
+            self._open[line["seq"]] = line
+        elif kind in ("RequestAnswered", "RequestRefused"):
+            cause = line.get("cause")
+            seen = None if cause is None else self._open.pop(cause, None)
+            self._emit(seen or line, line)
+
+    def finish(self) -> None:
+        """Requests that nobody answered."""
+        for seen in self._open.values():
+            self._emit(seen, None)
+
+    def _emit(self, seen: Line, answer: Line | None) -> None:
+        outcome, errors = "open", []
+        if answer is not None:
+            outcome = "refused" if answer["type"] == "RequestRefused" else "answered"
+            errors = list(answer.get("errors", ()))
+        self.emit("requests", (
+            seen["seq"], seen["at_ms"], seen["api"], seen.get("version"), seen.get("client"), seen.get("peer"), seen.get("group"),
+            seen.get("member"), seen.get("generation"), outcome, None if answer is None else answer["seq"],
+            None if answer is None else answer["at_ms"], None if answer is None else answer.get("waited_ms"), errors))  # fmt: skip
+
+
+class Commits(Observer):
+    """Table `commits`."""
+
+    def see(self, line: Line) -> None:
+        """A commit, pending in a transaction or not."""
+        if line["type"] in ("OffsetsCommitted", "OffsetsPending") and line["stream"] == "group":
+            for row in line["offsets"]:
+                self.emit("commits", (
+                    line["seq"], line["at_ms"], line["group"], line.get("member"), line.get("generation"), row["topic"], row["partition"],
+                    row["offset"], line.get("producer_id")))  # fmt: skip

@@ -1,0 +1,105 @@
+"""All tables of one run: `RunFold` sees its lines in order and emits rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...event_log.timeline import Timeline
+from ...judges import ALL, Judge
+from ..schemas import Row
+from .cluster import Faults, Reassignments, Transactions, detail
+from .epochs import Epochs
+from .members import Members
+from .metrics import Metrics
+from .observer import Line, Observer
+from .ownership import Ownership
+from .rebalances import Rebalances
+from .requests import Commits, Requests
+from .verdicts import Verdicts
+
+UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
+"""What folding a line ends in that lacks what its type has, or holds something else."""
+
+
+class RunFold:
+    """One run. `feed` its lines, header first, then `finish`.
+
+    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had.
+    """
+
+    def __init__(
+        self, run_id: str, log: str, emit: Callable[[str, Row], None], *, about: Mapping[str, str] | None = None,
+        judges: tuple[type[Judge], ...] = ALL,
+    ) -> None:  # fmt: skip
+        self.run_id = run_id
+        self._log = log
+        self._sink = emit
+        self._about = about or {}
+        self._timeline = Timeline()
+        self._rebalances = Rebalances(self._emit, self._timeline)
+        self._observers: tuple[Observer, ...] = (
+            self._rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
+            Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), Verdicts(self._emit, judges),
+        )  # fmt: skip
+        self._metrics = Metrics()
+        self._staged: list[tuple[str, Row]] = []
+        self._header: Line = {}
+        self._complete = False
+        self.end_ms = 0
+        self.lines = 0
+
+    def feed(self, line: Line) -> None:
+        """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no event then, and emits nothing."""
+        self._staged.clear()
+        self._timeline.feed(line)
+        for observer in self._observers:
+            observer.see(line)
+        if line["stream"] == "run":
+            self._header = line
+        self._complete = line["type"] in ("RunEnded", "CoordinatorStopped")
+        self.end_ms = max(self.end_ms, line["at_ms"])
+        self.lines += 1
+        get = line.get
+        self._emit("events", (
+            line["seq"], line["at_ms"], line["stream"], line["type"], get("cause"), get("group"), get("generation"), get("member"),
+            get("broker"), get("topic"), get("partition"), detail(line)))  # fmt: skip
+        self._flush()
+
+    def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
+        """The run's log has ended."""
+        self._staged.clear()
+        damage = []
+        for observer in self._observers:
+            try:
+                observer.finish()
+            except UNFIT as error:  # a line of which one part took something before another part found it unfit
+                damage.append(f"{type(observer).__name__}: {type(error).__name__}: {error}")
+        header = self._header
+        seed, config = header.get("seed"), header.get("config")
+        self._emit("runs", (
+            self._log, header.get("run", ""), header.get("format", 0), _text(header.get("product")), None if seed is None else str(seed),
+            _integer(header.get("epoch_ms")), None if config is None else json.dumps(config, separators=(",", ":")),
+            self._about.get("scenario"), self._about.get("settings"), self.end_ms, self.lines, quarantined, cut_short,
+            len(self._timeline.groups), self._rebalances.count, self._complete,
+            "; ".join(damage) or None))  # fmt: skip
+        self._metrics.finish(self.end_ms, self._emit)
+        self._flush()
+
+    def _emit(self, table: str, row: tuple[Any, ...]) -> None:
+        self._staged.append((table, (self.run_id, *row)))
+        self._metrics.take(table, row)
+
+    def _flush(self) -> None:
+        for table, row in self._staged:
+            self._sink(table, row)
+        self._staged.clear()
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _integer(value: object) -> int | None:
+    return value if type(value) is int else None

@@ -1,0 +1,21 @@
+"""The tables without Spark: all rows of some logs in memory. What the tables of Spark must equal, and enough for a small log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .fold.pieces import Counts, fold_piece
+from .schemas import TABLES, Row
+from .sources import log_files, pieces
+
+Tables = dict[str, list[Row]]
+
+
+def tables_of(logs: Iterable[str]) -> tuple[Tables, Counts]:
+    """Every table's rows, in the order of the logs, and the counts. Raises SourceError and OSError."""
+    tables: Tables = {name: [] for name in TABLES}
+    counts = Counts()
+    for path in log_files(logs):
+        for piece in pieces(path):
+            counts = counts.plus(fold_piece(piece, lambda table, row: tables[table].append(row)))
+    return tables, counts

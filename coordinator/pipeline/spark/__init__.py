@@ -1,0 +1,1 @@
+"""The part of the pipeline that runs on Spark and writes Parquet: needs the `spark` extra (PySpark, PyArrow) and, for a session, Java."""

@@ -1,0 +1,93 @@
+"""`python -m coordinator.pipeline.spark.curve`: compute the curve on Spark, and write its page, plots and figures into docs/curve."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..curve import EVENTS, MEASURED, PROTOCOLS, SIZES, CurvePoint, curve_page, curve_sweep, plot_name
+from ..statistics import quantile
+from . import plots
+from .analysis import tables_in, write_csv
+from .session import PipelineError, session
+from .sweep import run_sweep
+
+SCENARIO = Path("docs/curve/scenario.toml")
+
+
+def points_of(spark: Any, folder: Path) -> list[tuple[CurvePoint, str]]:
+    """Every estimate with its settings, in the order of the sweep. Raises PipelineError."""
+    from pyspark.sql.functions import array_sort, col, collect_list, element_at, split
+    from pyspark.sql.functions import first as any_of
+
+    tables = tables_in(folder)
+    cells = spark.read.parquet(str(tables / "cells")).select("run_id", "variant", "settings")
+    windows = spark.read.parquet(str(tables / "windows")).join(cells, "run_id")
+    lists = [array_sort(collect_list(measure.column)).alias(measure.column) for measure in MEASURED]
+    grouped = windows.groupBy("variant", "name").agg(any_of("settings").alias("settings"), *lists)
+    sized = grouped.withColumn("members", element_at(split("variant", ": "), -1).cast("int"))
+    found = []
+    for row in sized.orderBy(col("members"), "variant", "name").collect():
+        for measure in MEASURED:
+            estimate = quantile([value * measure.scale for value in row[measure.column]], 0.5)
+            protocol = row["variant"].rpartition(": ")[0]
+            found.append((CurvePoint(protocol, row["members"], row["name"], measure.column, estimate), " ".join(row["settings"])))
+    protocols = list(PROTOCOLS)
+    return sorted(found, key=lambda pair: (protocols.index(pair[0].protocol), pair[0].members))
+
+
+def write_curve(spark: Any, folder: Path, out: Path, seeds: int, command: str) -> None:
+    """The page, the plots and the figures of a sweep that is done. Raises PipelineError and OSError."""
+    found = points_of(spark, folder)
+    points = [point for point, _ in found]
+    columns = ("protocol", "members", "event", "measure", "median", "low", "high", "coverage", "runs", "settings")
+    write_csv(out / "curve.csv", columns, [(*point[:4], *point.estimate, settings) for point, settings in found])
+    for event in EVENTS:
+        for measure in MEASURED:
+            own = [point for point in points if (point.event, point.measure) == (event, measure.column)]
+            series: dict[str, list[tuple[float, float, float, float]]] = {}
+            for point in own:
+                series.setdefault(point.protocol, []).append((point.members, *point.estimate[:3]))
+            plots.save(plots.curves(series, "members of the group", measure.title), out, plot_name(event, measure), png=False)
+    (out / "README.md").write_text(curve_page(points, seeds, command), encoding="utf-8")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compute; 0, 1 if a simulation failed, 2 for what cannot be."""
+    parser = argparse.ArgumentParser(prog="curve", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="members of the groups, with commas (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=20, help="simulations of each point (default: %(default)s)")
+    parser.add_argument("--work", default="curve-run", help="where the sweep's tables go (default: %(default)s)")
+    parser.add_argument("--out", default="docs/curve", help="where the page goes (default: %(default)s)")
+    parser.add_argument("--master", help="Spark's master (default: all cores here)")
+    args = parser.parse_args(argv)
+    try:
+        sizes = [int(size) for size in args.sizes.split(",")]
+        if not sizes or min(sizes) < 10 or args.seeds < 1:
+            raise ValueError(args.sizes)
+    except ValueError:
+        print("curve: error: --sizes: whole numbers from 10 on, such as 10,100; --seeds: from 1 on", file=sys.stderr)
+        return 2
+    try:
+        spark = session("the curve", args.master)
+        try:
+            sweep = curve_sweep(SCENARIO.read_text(encoding="utf-8"), sizes, args.seeds)
+            swept = run_sweep(spark, sweep, args.work, lambda text: print(text, file=sys.stderr, flush=True))
+            out = Path(args.out)
+            out.mkdir(parents=True, exist_ok=True)
+            write_curve(spark, Path(args.work), out, args.seeds, f"make curve SIZES={args.sizes} SEEDS={args.seeds}")
+        finally:
+            spark.stop()
+    except (PipelineError, OSError) as error:
+        print(f"curve: error: {error}", file=sys.stderr)
+        return 2
+    ended = ", ".join(f"{count} {status}" for status, count in sorted(swept.by_status.items()))
+    print(f"{swept.cells} simulations: {ended}; {args.out}/README.md")
+    return 1 if swept.by_status.get("failed") else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

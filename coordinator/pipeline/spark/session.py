@@ -1,0 +1,137 @@
+"""A Spark session with defaults for one machine, and the checks that come before it: Java, and a master that answers.
+
+Local defaults are set for `local[...]` only; on a cluster its own configuration counts. Sessions have no web page and listen on
+127.0.0.1 unless the master is somewhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+OLDEST_JAVA = 17
+_ANSWERS_WITHIN_S = 10
+
+
+class PipelineError(Exception):
+    """The pipeline cannot do what was asked for: what is wrong, and what to do. Commands end with status 2."""
+
+
+def java() -> str:
+    """The path of a Java that Spark runs on. Raises PipelineError."""
+    home = os.environ.get("JAVA_HOME")
+    path = f"{home}/bin/java" if home else shutil.which("java")
+    what_to_do = "install Java 17 or newer (on Debian: apt install default-jre-headless), or set JAVA_HOME to one"
+    if path is None or not os.access(path, os.X_OK):
+        where = f"JAVA_HOME is {home}, but there is no bin/java in it" if home else "there is no java on PATH"
+        raise PipelineError(f"Spark needs Java, and {where}: {what_to_do}")
+    try:
+        told = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=120, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PipelineError(f"Spark needs Java, and {path} does not run ({error}): {what_to_do}") from None
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if found is None:
+        raise PipelineError(f"Spark needs Java, and {path} -version does not tell a version: {what_to_do}")
+    if int(found[1]) < OLDEST_JAVA:
+        raise PipelineError(f"Spark needs Java {OLDEST_JAVA} or newer, and {path} is Java {found[1]}: {what_to_do}")
+    return path
+
+
+def slots_of(master: str) -> int:
+    """How many tasks run at once on a local master; 2 for others until the session knows better. Raises PipelineError."""
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?", master)
+    if found is None:
+        return 2
+    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
+
+
+def session(name: str, master: str | None = None, *, quick: bool = False, settings: dict[str, str] | None = None) -> Any:
+    """A session. `master`: `local[2]`, `spark://host:port`, ...; default: what spark-submit says, else all cores of this machine.
+
+    `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing Java, a malformed master, and a
+    standalone master that does not answer.
+    """
+    master = master or os.environ.get("MASTER") or "local[*]"
+    if not re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?|local-cluster\[.+\]|spark://[^/:]+:\d+(,[^/:]+:\d+)*|yarn|k8s://.+", master):
+        raise PipelineError(f"--master {master}: give local[N], spark://HOST:PORT, yarn or k8s://URL")
+    java()
+    if master.startswith("spark://"):
+        _check_answers(master)
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise PipelineError(MISSING.format(error=error)) from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName(name).master(_retrying(master))
+    for key, value in {**_defaults(master, quick=quick), **(settings or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    if not master.startswith("local"):
+        spark.sparkContext.addPyFile(str(_package()))
+    return spark
+
+
+MISSING = (
+    "the pipeline needs PySpark and PyArrow ({error}): `make pipeline` of a checkout makes an environment with them (.venv-spark); "
+    "elsewhere `pip install 'kafka-group-coordinator[spark]'`"
+)
+
+
+def _defaults(master: str, *, quick: bool) -> dict[str, str]:
+    temporary = tempfile.gettempdir()
+    options = f"-Djava.io.tmpdir={temporary} -Dderby.system.home={temporary}"
+    if quick:
+        options += " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    found = {
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC",
+        "spark.python.worker.reuse": "true", "spark.sql.warehouse.dir": f"{temporary}/spark-warehouse",
+        "spark.driver.extraJavaOptions": options, "spark.sql.streaming.stopTimeout": "60s",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }  # fmt: skip
+    if master.startswith("local") or "127.0.0.1" in master or "localhost" in master:
+        found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if master.startswith("local"):
+        found |= {"spark.sql.shuffle.partitions": "4", "spark.driver.memory": "1g", "spark.default.parallelism": "2"}
+    return found
+
+
+def _retrying(master: str) -> str:
+    """A local master that retries a task whose worker was killed: plain `local[n]` never does."""
+    found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    return f"local[{found[1] or 1},4]" if found is not None else master
+
+
+def _check_answers(master: str) -> None:
+    """Spark itself would wait for minutes."""
+    why = ""
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), _ANSWERS_WITHIN_S).close()
+        except (OSError, OverflowError) as error:
+            why = str(error)
+        else:
+            return
+    raise PipelineError(f"--master {master}: nobody answers there ({why}): is the master running, and is this its address (spark://HOST:PORT)?")
+
+
+def _package() -> Path:
+    """This package as a zip that executors import: what they lack on another machine."""
+    import assignors
+    import coordinator
+
+    folder = Path(tempfile.mkdtemp(prefix="coordinator-"))
+    tree = folder / "tree"
+    for package in (assignors, coordinator):
+        origin = Path(str(package.__file__)).parent
+        shutil.copytree(origin, tree / origin.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return Path(shutil.make_archive(str(folder / "kafka_group_coordinator"), "zip", tree))

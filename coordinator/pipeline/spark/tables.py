@@ -1,0 +1,120 @@
+"""Event logs to tables, on Spark: the driver cuts the logs into chunks, a task folds each chunk and writes its Parquet files.
+
+Partial output is never taken for whole: `DIR/_STARTED` stands from the first file on, `DIR/manifest.json` and `DIR/_SUCCESS` come when
+all is there and the counts add up. A directory whose run was interrupted is begun anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coordinator.version import __version__
+
+from ..fold.pieces import Counts
+from ..placement import bins, chunk_count
+from ..schemas import SCHEMA_VERSION, TABLES
+from ..sources import Piece, log_files, pieces
+from .chunks import RESULT_DDL, fold_chunks
+from .session import PipelineError
+
+STARTED, SUCCESS, MANIFEST = "_STARTED", "_SUCCESS", "manifest.json"
+
+
+class Made(NamedTuple):
+    """What `make_tables` has done."""
+
+    files: int
+    chunks: int
+    counts: Counts
+    rows: dict[str, int]
+
+
+def plan(logs: Sequence[str], slots: int) -> list[list[Piece]]:
+    """The chunks of some logs: the largest first. Raises SourceError."""
+    every = [piece for path in log_files(logs) for piece in pieces(path)]
+    weights = [piece.weight for piece in every]
+    return [[every[number] for number in chunk] for chunk in bins(weights, chunk_count(weights, slots))]
+
+
+def prepare(out: Path, *, replace: bool) -> None:
+    """Make the output directory ready. Raises PipelineError if something else is in it."""
+    try:
+        if out.exists() and not out.is_dir():
+            raise PipelineError(f"--out {out}: it is a file; give a directory")
+        there = list(out.iterdir()) if out.exists() else []
+        unfinished = (out / STARTED).exists() and not (out / SUCCESS).exists()
+        ours = unfinished or (out / MANIFEST).exists()
+        if there and not unfinished and not (replace and ours):
+            hint = "--replace makes them anew" if ours else "give an empty or a new directory"
+            raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
+        for name in (SUCCESS, MANIFEST):
+            (out / name).unlink(missing_ok=True)
+        for table in TABLES:
+            shutil.rmtree(out / table, ignore_errors=True)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
+    except OSError as error:
+        raise PipelineError(f"--out {out}: cannot be written: {error.strerror or error}") from None
+
+
+def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False) -> Made:
+    """Fold logs into tables. Raises SourceError, and PipelineError if a task met a problem; then there is no `_SUCCESS`."""
+    from pyspark.sql.functions import col
+
+    folder = Path(out).absolute()
+    chunks = plan([str(Path(log).absolute()) if "://" not in log else log for log in logs], spark.sparkContext.defaultParallelism)
+    prepare(folder, replace=replace)
+    work = spark.createDataFrame([(number, json.dumps(chunk)) for number, chunk in enumerate(chunks)], "chunk int, pieces string")
+    placed = work.repartitionById(len(chunks), col("chunk"))
+    done = placed.mapInArrow(partial(fold_chunks, out=str(folder)), RESULT_DDL).collect()
+    problems = [row["problem"] for row in done if row["problem"]]
+    if problems:
+        raise PipelineError(f"{problems[0]}: the tables are not whole; mend that and run the command again")
+    counts, rows = Counts(), dict.fromkeys(TABLES, 0)
+    for row in done:
+        counts = counts.plus(Counts(*json.loads(row["counts"])))
+        for name, number in json.loads(row["rows"]).items():
+            rows[name] += number
+    made = Made(len({piece.path for chunk in chunks for piece in chunk}), len(chunks), counts, rows)
+    _finish(folder, made)
+    return made
+
+
+def _finish(folder: Path, made: Made) -> None:
+    """Check that nothing was lost, and say that the tables are whole."""
+    counts, rows = made.counts, made.rows
+    if not counts.add_up() or rows["events"] != counts.events or rows["quarantine"] != counts.quarantined or rows["runs"] != counts.runs:
+        raise PipelineError(f"{folder}: the counts do not add up ({counts}, {rows}): the logs changed while they were read; run it again")
+    manifest = {
+        "schema_version": SCHEMA_VERSION, "product": __version__, "files": made.files, "chunks": made.chunks, **counts._asdict(),
+        "rows": rows,
+    }  # fmt: skip
+    try:
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        (folder / SUCCESS).touch()
+        (folder / STARTED).unlink()
+    except OSError as error:
+        raise PipelineError(f"{folder}: cannot be written: {error.strerror or error}") from None
+
+
+def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a newer schema."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise PipelineError(f"{folder}: no such directory; `coordinator tables LOGS... --out {folder}` makes one")
+    if not (path / SUCCESS).exists():
+        raise PipelineError(f"{folder}: no whole tables: there is no {SUCCESS} in it; run `coordinator tables LOGS... --out {folder}`")
+    try:
+        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text())
+        version = manifest["schema_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise PipelineError(f"{folder}: its {MANIFEST} cannot be read: make the tables anew") from None
+    if version != SCHEMA_VERSION:
+        raise PipelineError(f"{folder}: tables of schema version {version}; this version reads {SCHEMA_VERSION}: make them anew")
+    return manifest

@@ -1,0 +1,242 @@
+"""What a sweep is: a scenario, settings that vary, seeds; and the simulation of one cell. Pure Python: Spark only decides where.
+
+A cell is one simulation. Its id is made of the scenario's text, its settings, its seed and this package's version, so that a sweep that
+goes on later knows what is done. Rules of `sweep.toml` are in docs/pipeline.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from coordinator.version import __version__
+
+from ..event_log import EventLog
+from ..judges import Judgement
+from ..simulator import catalogue
+from ..simulator.reading import ScenarioError
+from ..simulator.run import run_scenario, verdicts
+from ..simulator.scenario import Scenario, read_scenario
+from ..simulator.schema import TABLES as KEYS
+from ..simulator.schema import duration_ms
+from ..simulator.world import EPOCH_MS
+from .fold.run import RunFold
+from .schemas import Row
+from .windows import Traffic, Windows, window_rows
+
+KEEPS: Final = ("metrics", "tables", "logs")
+_MOST_CELLS = 1_000_000
+
+
+class SweepError(ValueError):
+    """A sweep that cannot be: where, what, and what would be right."""
+
+
+class Variant(NamedTuple):
+    """One combination of what varies: its name, and all its settings, those of the whole sweep included."""
+
+    name: str
+    settings: tuple[str, ...]
+
+
+class Sweep(NamedTuple):
+    """A checked sweep file."""
+
+    scenario: str
+    text: str
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    keep: str
+    windows: Windows = ()
+
+
+class Cell(NamedTuple):
+    """One simulation: `number` is its place in the sweep; `weight` about what it costs, in ms."""
+
+    cell_id: str
+    number: int
+    variant: str
+    settings: tuple[str, ...]
+    seed: int
+    weight: float
+
+
+def read_sweep(path: str) -> Sweep:
+    """The sweep in a file. Raises SweepError."""
+    try:
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SweepError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SweepError(f"{path}: {error}; a sweep is a TOML file, docs/pipeline.md has an example") from None
+    unknown = [key for key in raw if key not in ("scenario", "seeds", "keep", "set", "vary", "sample", "windows")]
+    if unknown:
+        raise SweepError(f"{path}: {unknown[0]} is no key of a sweep: its keys are scenario, seeds, keep, set, [vary], [sample], [windows]")
+    name, text = _scenario_text(path, raw.get("scenario"))
+    keep = raw.get("keep", "metrics")
+    if keep not in KEEPS:
+        raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(KEEPS)}")
+    variants = _variants(path, raw, name, text)
+    seeds = _seeds(path, raw.get("seeds", 20))
+    if len(variants) * len(seeds) > _MOST_CELLS:
+        raise SweepError(f"{path}: {len(variants) * len(seeds)} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid")
+    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {})))
+
+
+def _windows(path: str, given: object) -> Windows:
+    if not isinstance(given, dict):
+        raise SweepError(f"{path}: windows = {given!r}: give [windows] with names and when each begins")
+    begins = [(name, duration_ms(value)) for name, value in given.items()]
+    for name, begin in begins:
+        if begin is None:
+            raise SweepError(f'{path}: windows: {name} = {given[name]!r}: give when it begins, such as "2m"')
+    return tuple(sorted(((name, begin) for name, begin in begins if begin is not None), key=lambda window: window[1]))
+
+
+def _scenario_text(path: str, given: object) -> tuple[str, str]:
+    if not isinstance(given, str):
+        raise SweepError(f'{path}: scenario is missing: the name of a shipped one or a file, such as scenario = "crash_loop"')
+    try:
+        if given.endswith(".toml") or "/" in given:
+            return given, (Path(path).parent / given).read_text(encoding="utf-8")
+        return given, catalogue.text(given)
+    except (OSError, ScenarioError) as error:
+        raise SweepError(f"{path}: scenario = {given!r}: {error}") from None
+
+
+def _seeds(path: str, given: object) -> tuple[int, ...]:
+    ends = (1, given) if type(given) is int else given
+    match ends:
+        case (int(first), int(last)) | [int(first), int(last)] if 0 <= first <= last < 1 << 63:
+            return tuple(range(first, last + 1))
+    raise SweepError(f"{path}: seeds = {given!r}: give how many, such as 20, or the first and the last, such as [1, 20]")
+
+
+def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[Variant, ...]:
+    common = raw.get("set", [])
+    if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
+        raise SweepError(f'{path}: set = {common!r}: give an array of texts, such as set = ["duration=5m"]')
+    kinds = [kind.name for kind in _checked(path, text, name, tuple(common)).members]
+    vary, axes = raw.get("vary", {}), []
+    for key, values in vary.items() if isinstance(vary, dict) else ():
+        if not isinstance(values, list) or not values:
+            raise SweepError(f"{path}: vary: {key} = {values!r}: give an array of values")
+        of_members = "." not in key and key not in KEYS[""].keys and key in KEYS["members"].keys
+        paths = [f"members.{kind}.{key}" for kind in kinds] if of_members else [key]
+        axes.append([(f"{key}={_told(value)}", [f"{one}={_told(value)}" for one in paths]) for value in values])
+    grid = [
+        Variant(" ".join(each[0] for each in combination), (*common, *(setting for each in combination for setting in each[1])))
+        for combination in product(*axes)
+    ]
+    chosen = _sampled(path, grid, raw.get("sample"))
+    for variant in chosen:
+        _checked(path, text, name, variant.settings)
+    return tuple(chosen)
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _checked(path: str, text: str, name: str, settings: tuple[str, ...]) -> Scenario:
+    try:
+        return read_scenario(text, name, settings)
+    except ScenarioError as error:
+        raise SweepError(f"{path}: {error}") from None
+
+
+def _sampled(path: str, grid: list[Variant], sample: object) -> list[Variant]:
+    """The first variant, which the others are compared with, and as many others as the sample allows."""
+    if sample is None:
+        return grid
+    if not isinstance(sample, dict) or type(size := sample.get("size")) is not int or size < 1 or set(sample) - {"size", "seed"}:
+        raise SweepError(f"{path}: sample = {sample!r}: give [sample] with size, and seed if you like")
+    if size >= len(grid):
+        return grid
+    chosen = random.Random(f"sample {sample.get('seed', 1)}").sample(range(1, len(grid)), size - 1)
+    return [grid[number] for number in sorted({0, *chosen})]
+
+
+def cells(sweep: Sweep) -> list[Cell]:
+    """Every simulation of a sweep, in order: variant by variant, seed by seed."""
+    found: list[Cell] = []
+    for variant in sweep.variants:
+        scenario = read_scenario(sweep.text, sweep.scenario, variant.settings)
+        members = sum(kind.count for kind in scenario.members)
+        weight = 20 + scenario.duration_ms / 1000 * members * 0.2
+        for seed in sweep.seeds:
+            key = json.dumps([sweep.text, variant.settings, seed, __version__])
+            cell_id = hashlib.sha256(key.encode()).hexdigest()[:16]
+            found.append(Cell(cell_id, len(found), variant.name, variant.settings, seed, weight))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _scenario(text: str, name: str, settings: tuple[str, ...]) -> Scenario:
+    return read_scenario(text, name, settings)
+
+
+def run_cell(
+    cell: Cell, scenario: str, text: str, emit: Callable[[str, Row], None], *, log_path: str | None = None, windows: Windows = ()
+) -> None:  # fmt: skip
+    """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
+
+    A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log there, too. Raises OSError for that.
+    """
+    began = time.process_time()
+    run_id: str | None = f"{cell.cell_id}#{cell.seed:x}"
+    staged: list[tuple[str, Row]] = []
+    try:
+        log = EventLog(seed=cell.seed, epoch_ms=EPOCH_MS)
+        checked = _scenario(text, scenario, cell.settings)
+        traffic = Traffic(windows)
+        run_scenario(checked, cell.seed, log, traffic.watch)
+        lines = list(log.events())
+        about = {"scenario": scenario, "settings": json.dumps(cell.settings)}
+        fold = RunFold(str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)), about=about)
+        for line in lines:
+            fold.feed(line)
+        fold.finish()
+        staged.extend(("windows", (run_id, *row)) for row in window_rows(staged, windows, checked.duration_ms, traffic))
+        broken = [str(verdict.judge) for verdict in verdicts(checked, lines) if verdict.judgement is Judgement.BROKEN]
+        status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
+    except Exception as error:  # whatever is wrong with one simulation must not stop the others
+        staged, run_id, lines = [], None, []
+        status, problem = "failed", f"{type(error).__name__}: {error}"
+    if log_path is not None and lines:
+        _write_log(log_path, lines)
+    for table, row in staged:
+        emit(table, row)
+    cpu_ms = round((time.process_time() - began) * 1000)
+    emit("cells", (
+        cell.cell_id, cell.number, run_id, scenario, cell.variant, list(cell.settings), cell.seed, status, problem, cpu_ms))  # fmt: skip
+
+
+def _write_log(path: str, lines: Sequence[Mapping[str, Any]]) -> None:
+    import gzip
+    import os
+
+    hidden = f"{path}.part"
+    with gzip.GzipFile(hidden, "wb", mtime=0) as file:
+        file.writelines(_line(line) for line in lines)
+    os.replace(hidden, path)
+
+
+def _line(line: Mapping[str, Any]) -> bytes:
+    return (json.dumps(line, separators=(",", ":")) + "\n").encode()
+
+
+def replay_command(scenario: str, settings: Sequence[str], seed: int) -> Iterator[str]:
+    """The words of the command that repeats a simulation and writes its log."""
+    yield from ("coordinator", "simulate", scenario, "--seed", str(seed))
+    for setting in settings:
+        yield from ("--set", setting)
+    yield from ("--log", "run.jsonl")

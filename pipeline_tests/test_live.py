@@ -1,0 +1,100 @@
+"""Following a log: what Spark tells of it is what plain watches tell, however the log grows and across restarts; timers tell absence."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from coordinator.pipeline.alerts import Alert, Limits, Watch
+from coordinator.pipeline.spark.live import Board, Follower
+from coordinator.pipeline.spark.tail import LogStreamReader, keys_of
+from tests.pipeline.kit import simulated
+
+DEADLINE_S = 600
+LIMITS = Limits(storm=1, flapping=1, window_ms=10_000, stuck_join_ms=3_600_000)
+
+
+def plain(text: str) -> list[Alert]:
+    """What plain watches tell of a log."""
+    watches: dict[str, Watch] = {}
+    found: list[Alert] = []
+    for raw in text.splitlines():
+        line = json.loads(raw)
+        group = line.get("group") or ""
+        found.extend(watches.setdefault(group, Watch(group, LIMITS)).see(line, 0))
+    return found
+
+
+def awaited(follower: Follower, happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE_S
+    while not happened():
+        follower.poll()
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def in_files(out: Path) -> list[Alert]:
+    return [Alert(**row) for path in sorted((out / "alerts").iterdir()) for row in pq.read_table(path, partitioning=None).to_pylist()]
+
+
+def test_a_log_is_followed_across_a_restart_and_what_is_stuck_is_told(spark: Any, tmp_path: Path) -> None:
+    text = simulated("crash_loop", 2)
+    expected = plain(text)
+    assert len(expected) > 3
+    half = len(text) // 2  # in the midst of a line
+    log, out = tmp_path / "run.jsonl", tmp_path / "out"
+    told: list[Alert] = []
+    board = Board(out, told.append)
+    follower = Follower(spark, str(log), board, tmp_path / "checkpoint", LIMITS)
+    try:
+        log.write_text(text[:half])
+        awaited(follower, lambda: board.lines == text[:half].count("\n"))
+    finally:
+        follower.stop()
+    before = plain(text[: text.rindex("\n", 0, half) + 1])
+    assert sorted(in_files(out)) == sorted(before) and set(told) == set(before)
+    stuck = {"at_ms": 10**7, "run": "2", "stream": "group", "cause": None, "group": "other", "generation": 0}
+    with log.open("a") as file:
+        file.write(text[half:])
+        file.write(json.dumps({"seq": 10**6, "type": "RebalanceStarted", **stuck}) + "\nno line\n")
+    board = Board(out, told.append)
+    follower = Follower(spark, str(log), board, tmp_path / "checkpoint", LIMITS._replace(stuck_join_ms=500))
+    try:
+        awaited(follower, lambda: {"stuck join phase", "unreadable line"} <= {alert.kind for alert in told if alert.group in ("other", "")})
+    finally:
+        follower.stop()
+    later = ("stuck join phase", "unreadable line")
+    found = sorted(alert for alert in in_files(out) if alert.kind not in later and alert.group != "other")
+    assert found == sorted(expected)
+    stuck_joins = [alert for alert in in_files(out) if alert.kind == "stuck join phase"]
+    assert [(alert.group, alert.seq) for alert in stuck_joins if alert.group == "other"] == [("other", 10**6)]
+    assert [alert.group for alert in in_files(out) if alert.kind == "unreadable line"] == [""]
+    page = (out / "live.html").read_text()
+    assert "stuck join phase" in page and "PreparingRebalance" in page and "Stable" in page
+
+
+def test_offsets_end_after_whole_lines(tmp_path: Path) -> None:
+    log = tmp_path / "run.jsonl"
+    reader = LogStreamReader(str(log))
+    start = reader.initialOffset()
+    assert reader.latestOffset(start, None) == start and reader.partitions(start, start) == []
+    log.write_text('{"seq":0}\n{"seq":1,"group":"g"}\n{"seq":2')
+    end = reader.latestOffset(start, None)
+    assert end == {"bytes": 32}
+    (part,) = reader.partitions(start, end)
+    assert list(reader.read(part)) == [("", 0, '{"seq":0}'), ("g", 1, '{"seq":1,"group":"g"}')]
+    assert reader.latestOffset(end, None) == end
+    with log.open("a") as file:
+        file.write("}\n")
+    (part,) = reader.partitions(end, reader.latestOffset(end, None))
+    assert list(reader.read(part)) == [("", 2, '{"seq":2}')]
+    log.write_text("")
+    with pytest.raises(ValueError, match="this is another log"):
+        reader.latestOffset(end, None)
+    assert keys_of("[]") == ("", -1) == keys_of("x")

@@ -1,0 +1,80 @@
+"""The page: complete without scripts and network, and everything from a log is escaped."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+from coordinator.pipeline.measures import MEASURES, compare, frontier_of, summarise
+from coordinator.pipeline.page import RUN_COLUMNS, Facts, Worst, page
+
+from .kit import folded, rows, simulated
+
+EVIL = "<script>alert(1)</script>&'\""
+
+
+def a_run(seed: int, **changed: Any) -> dict[str, Any]:
+    tables, _ = folded(simulated("crash_loop"))
+    (run,) = rows(tables, "metrics")
+    return {**run, "seed": seed, "number": seed, **changed}
+
+
+def facts(**changed: Any) -> Facts:
+    runs = {"a": [a_run(1), a_run(2)], EVIL: [a_run(1, moved=0, false_expiries=3), a_run(2, moved=0)]}
+    summaries = [each for name, found in runs.items() for each in summarise(name, found)]
+    given: dict[str, Any] = {
+        "title": EVIL, "runs": [(EVIL, *range(1, len(RUN_COLUMNS)))], "variants": list(runs), "summaries": summaries,
+        "manifest": {
+            "schema_version": 1, "product": EVIL, "runs": 4, "lines": 9, "quarantined": 1, "cut_short": 0, "blank": 0,
+            "rows": {"events": 8, "rebalances": 3}},
+        "differences": compare(EVIL, runs[EVIL], "a", runs["a"]), "frontier": frontier_of(summaries),
+        "worst": [Worst(EVIL, EVIL, None, 1, None, EVIL, 0, 0, 0, EVIL, [EVIL], EVIL)], "verdicts": [(EVIL, "kept", 1, 0, EVIL)],
+        "quarantine": [(EVIL, 1, 2, EVIL, EVIL)], "plots": {"moved": (EVIL, "<svg></svg>")},
+    }  # fmt: skip
+    return Facts(**{**given, **changed})
+
+
+class Tags(HTMLParser):
+    """All tags and links of a page, and whether each that was opened was closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.links: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.links += [str(value) for key, value in attrs if key in ("src", "href")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_escaped() -> None:
+    text = page(facts())
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    assert "script" not in tags.seen and tags.links == []
+    assert "<script" not in text and text.count("&lt;script&gt;") >= 15
+    for measure in MEASURES.values():
+        assert measure.title in text
+    assert "1 are in quarantine" in text and "The frontier" in text
+
+
+def test_a_page_of_little() -> None:
+    """A sweep that kept its metrics only, and no frontier."""
+    text = page(facts(worst=[], frontier=[], quarantine=[], plots={}, manifest={
+        "schema_version": 1, "product": "1", "runs": 1, "rows": {"events": 0, "rebalances": 0}}))  # fmt: skip
+    assert "There were none." in text and "Quarantine" not in text and "The frontier" not in text and "lines read" not in text
+
+
+def test_measures_are_less_is_better_and_compared_by_seed() -> None:
+    base, other = [a_run(1), a_run(2)], [a_run(2, moved=0), a_run(3, moved=0)]
+    found = {each.measure: each for each in compare("b", other, "a", base)}
+    assert found["moved"].pairs == 1 and found["moved"].value == -base[1]["moved"]
+    assert found["rebalances"].value == 0
+    assert "detection_s" not in {each.measure for each in summarise("x", [a_run(1, detected=0)])}

@@ -1,0 +1,101 @@
+"""Windows: what an event costs lies between its instant and the next one's, and nothing is counted twice or left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator.event_log import EventLog
+from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, WINDOWS, CurvePoint, curve_page, curve_settings, curve_sweep
+from coordinator.pipeline.plain import Tables
+from coordinator.pipeline.schemas import TABLES
+from coordinator.pipeline.statistics import quantile
+from coordinator.pipeline.sweeps import SweepError, cells, read_sweep, run_cell
+from coordinator.pipeline.windows import Traffic
+from coordinator.simulator import catalogue
+from coordinator.simulator.run import run_scenario
+from coordinator.simulator.scenario import read_scenario
+
+from .kit import rows
+
+SWEEP = """
+scenario = "one_crash_one_join"
+seeds = 1
+set = ["duration=3m", "churn.1.at=60s", "churn.1.down=60s"]
+[windows]
+join = "2m"
+start = 0
+crash = "60s"
+"""
+
+
+def swept(folder: Path, text: str = SWEEP) -> Tables:
+    path = folder / "sweep.toml"
+    path.write_text(text)
+    sweep = read_sweep(str(path))
+    tables: Tables = {name: [] for name in TABLES}
+    for cell in cells(sweep):
+        run_cell(cell, sweep.scenario, sweep.text, lambda table, row: tables[table].append(row), windows=sweep.windows)
+    return tables
+
+
+def test_windows_divide_a_run(tmp_path: Path) -> None:
+    tables = swept(tmp_path)
+    start, crash, join = rows(tables, "windows")
+    (metrics,) = rows(tables, "metrics")
+    assert [(row["name"], row["from_ms"], row["to_ms"]) for row in (start, crash, join)] == [
+        ("start", 0, 60_000), ("crash", 60_000, 120_000), ("join", 120_000, 180_000)]  # fmt: skip
+    for column in ("rebalances", "rebalancing_ms", "unavailable_partition_ms", "moved"):
+        assert start[column] + crash[column] + join[column] == metrics[column], column
+    assert start["recovered_ms"] > 3000  # the initial delay
+    stable = [row["stable_ms"] for row in rows(tables, "rebalances") if 60_000 <= row["started_ms"] < 120_000]
+    assert crash["recovered_ms"] == max(stable) - 60_000 > 10_000  # the session had to expire
+    assert crash["unavailable_partition_ms"] > join["unavailable_partition_ms"]
+    assert start["extra_bytes"] == start["sent_bytes"]  # nothing was before it
+    assert 0 < join["extra_bytes"] < join["sent_bytes"]
+
+
+def test_looking_at_the_traffic_changes_nothing() -> None:
+    scenario = read_scenario(catalogue.text("one_crash_one_join"), "x", ("duration=90s",))
+    logs = []
+    for windows in ((), (("a", 10_000), ("b", 20_000))):
+        log = EventLog(seed=1)
+        traffic = Traffic(windows)
+        world = run_scenario(scenario, 1, log, traffic.watch)
+        logs.append(list(log.events()))
+        assert world.sent_bytes() == traffic.sent(0, 90_000) > 10_000
+        assert traffic.sent(0, 10_000) + traffic.sent(10_000, 20_000) + traffic.sent(20_000, 90_000) == world.sent_bytes() or not windows
+    assert logs[0] == logs[1]
+
+
+@pytest.mark.parametrize("text", ["windows = 3", '[windows]\na = "soon"'])
+def test_windows_that_cannot_be(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SweepError, match="windows"):
+        swept(tmp_path, f'scenario = "crash_loop"\n{text}\n')
+
+
+@pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
+@pytest.mark.parametrize("members", [10, 50, 10_000])
+def test_the_curves_scenario_has_the_size_that_is_asked_for(project_root: Path, protocol: str, members: int) -> None:
+    text = (project_root / "docs" / "curve" / "scenario.toml").read_text()
+    scenario = read_scenario(text, "curve", curve_settings(protocol, members))
+    assert sum(kind.count for kind in scenario.members) == members
+    assert sum(scenario.topics.values()) == 2 * members and len(scenario.topics) == 10
+    begins = [begin for _, begin in WINDOWS]
+    assert begins[1:] == [churn["at"] for churn in scenario.churn]
+    rolling = scenario.churn[-1]
+    steps = -(-scenario.members[1].count // rolling["at_once"])
+    assert 1 <= steps <= 5 and rolling["at"] + steps * rolling["every"] + 60_000 <= scenario.duration_ms
+
+
+def test_the_curves_page() -> None:
+    points = [
+        CurvePoint(protocol, size, event, measure.column, quantile([1.0, 2.0, 3.0], 0.5))
+        for protocol in PROTOCOLS for size in (10, 20) for event in EVENTS for measure in MEASURED
+    ]  # fmt: skip
+    page = curve_page(points, 3, "make curve SIZES=10,20")
+    assert "10 and 20 members" in page and "75.0%" in page and page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
+    assert "KIP-848 are not simulated yet" in page and "`make curve SIZES=10,20`" in page
+    sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
+    assert [variant.name for variant in sweep.variants] == ["eager range: 10", "eager range: 20"] and sweep.windows == WINDOWS
