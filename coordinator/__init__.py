@@ -1,6 +1,6 @@
 """A live emulator of Kafka's group coordinator.
 
-`from coordinator import Emulator` is the front door for embedding; `python -m coordinator` is the command line.
+`from coordinator import Emulator` is what embeds it in a program; `python -m coordinator` is the command line.
 The import is lazy: `coordinator.wire` or `coordinator.groups` alone never pull in asyncio.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coordinator.version import __version__
+
 if TYPE_CHECKING:
     from coordinator.emulator import Emulator
-
-__version__ = "0.1.0"
 
 __all__ = ["Emulator", "__version__"]
 

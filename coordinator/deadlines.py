@@ -41,6 +41,10 @@ class Deadlines(Generic[K]):
 
     def next(self) -> int | None:
         """The earliest deadline; None if there is none."""
+        if self._heap:
+            at, _, key = self._heap[0]
+            if self._at.get(key) == at and self._queued.get(key) == at:
+                return at
         self._correct()
         return self._heap[0][0] if self._heap else None
 

@@ -1,6 +1,6 @@
 """Kafka's error codes: the numbers that answer a request, what they mean in Kafka's own words, which are worth a retry.
 
-Complete as of Apache Kafka 4.3.1. Knows nothing of who answers them, or when.
+Complete as of Apache Kafka 4.3.1. Does not depend on who answers them, or when.
 """
 
 from __future__ import annotations

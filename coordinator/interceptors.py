@@ -1,8 +1,9 @@
-"""The one door for faults of single requests: pass, answer, hold, drop.
+"""Faults of single requests: let a request pass, answer it, hold it, drop it, or change what is asked or answered.
 
 An interceptor is called with every decoded request before its handler is. The first that gives a verdict other than None
-decides; with none of them installed a request pays one test for it. Owns the verdicts and nothing else: faults of links
-and hosts have other seats, and no interceptor is ever asked inside the heart.
+decides; with none of them installed a request pays one test for it. `Handle` also sees the answer before it leaves. Owns
+the verdicts. Depends only on the decoded request (`broker.call`) and messages; does not depend on the broker, its handlers or
+any group. Faults of links and hosts are not made here.
 
     def second_heartbeat_fails(call: Call) -> Verdict:
         return Answer(HeartbeatResponse(error_code=27)) if isinstance(call.message, HeartbeatRequest) else None
@@ -13,39 +14,153 @@ and hosts have other seats, and no interceptor is ever asked inside the heart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from .wire.primitives import WireError
+from .wire.schema import Response
 
 if TYPE_CHECKING:
-    from .broker.core import Call
-    from .wire.schema import Message
+    from .broker.call import Call, Encoded
+    from .wire.schema import Message, Request
 
 
 class Answer(NamedTuple):
     """Answer with this and do not ask the broker: nothing changes."""
 
-    response: Message
+    response: Message | Encoded
 
 
 class Hold(NamedTuple):
-    """Let the request wait so long, then handle it. Its connection waits with it, as for a parked request."""
+    """Keep the request back, then go on with `then`. Its connection waits with it, as for a parked request.
 
-    duration_ms: int
+    `duration_ms`: for so long; None: until `Broker.release` is called with the request's token.
+    """
+
+    duration_ms: int | None
+    then: Verdict = None
 
 
 class Drop(NamedTuple):
-    """Swallow the request: never handled, never answered. Later requests of its connection wait until the client hangs up."""
+    """Drop the request or the answer: nothing is sent. Later requests of its connection wait until the client hangs up."""
 
 
-Verdict = Answer | Hold | Drop | None
+class Close(NamedTuple):
+    """Close the connection. `why` stands in the log."""
+
+    why: str
+
+
+class Late(NamedTuple):
+    """Send the answer so much later. Its connection waits with it."""
+
+    duration_ms: int
+    response: Message | Encoded
+
+
+class Handle(NamedTuple):
+    """Ask the handler `message` in place of the request, and send what `after` makes of its answer.
+
+    `message` None: ask nothing, and give `after` None. An answer may be bytes already (`Encoded`). A request whose client waits
+    for no answer (Produce with acks=0) has no `after`.
+    """
+
+    message: Request | None
+    after: Callable[[Message | Encoded | None], Outgoing]
+
+
+Outgoing: TypeAlias = "Message | Encoded | Late | Drop | Close"
+"""What may become of an answer."""
+Verdict: TypeAlias = Answer | Hold | Drop | Close | Handle | None
 """None lets the request pass."""
 
 Interceptor = Callable[["Call"], Verdict]
 
 
+class InterceptorError(Exception):
+    """An interceptor raised something, or gave what is no verdict or no answer to the request: what, and what would be right.
+
+    It is the embedder's to know, not the client's: the client's connection is closed, and `Emulator` raises it on leaving `with`.
+    """
+
+
+def raise_interceptor_errors(errors: Sequence[InterceptorError], error: BaseException | None) -> None:
+    """Raise the first of what interceptors did wrong; or say it of the exception `error` that is on its way already."""
+    if not errors:
+        return
+    if error is not None:
+        error.add_note(f"Before that, {errors[0]}")
+        return
+    if len(errors) > 1:
+        errors[0].add_note(f"{len(errors) - 1} more interceptor errors followed: see `interceptor_errors`")
+    raise errors[0]
+
+
 def consult(interceptors: Sequence[Interceptor], call: Call) -> Verdict:
-    """The first verdict that is not None, in the order of installation."""
+    """The first verdict that is not None, in the order of installation. Raises InterceptorError."""
     for interceptor in interceptors:
-        verdict = interceptor(call)
+        try:
+            verdict = interceptor(call)
+        except Exception as error:
+            raise InterceptorError(f"{_asked(interceptor, call)} raised {type(error).__name__}: {error}") from error
         if verdict is not None:
+            _check(verdict, interceptor, call)
             return verdict
     return None
+
+
+def changed(
+    after: Callable[[Message | Encoded | None], Outgoing], response: Message | Encoded | None, call: Call
+) -> Message | Encoded | Drop | Close | Hold:
+    """What `Handle.after` makes of an answer: another answer, or a verdict. Raises InterceptorError."""
+    try:
+        outgoing = after(response)
+    except Exception as error:
+        raise InterceptorError(f"{_asked(after, call)} raised {type(error).__name__}: {error}") from error
+    if isinstance(outgoing, Late):
+        _check_answer(outgoing.response, after, call)
+        return Hold(outgoing.duration_ms, Answer(outgoing.response))
+    if not isinstance(outgoing, Drop | Close):
+        _check_answer(outgoing, after, call)
+    return outgoing
+
+
+def tell(interceptors: Sequence[Interceptor], call: Call, response: Message | Encoded, now: int) -> None:
+    """Show the answer, as it leaves, to those interceptors that have a method `saw_answer`."""
+    for interceptor in interceptors:
+        look = getattr(interceptor, "saw_answer", None)
+        if look is not None:
+            look(call, response, now)
+
+
+def _check(verdict: Verdict, interceptor: object, call: Call) -> None:
+    """Raise InterceptorError for what is no verdict about this request."""
+    if isinstance(verdict, Answer):
+        _check_answer(verdict.response, interceptor, call)
+    elif isinstance(verdict, Hold):
+        if verdict.then is not None:
+            _check(verdict.then, interceptor, call)
+    elif isinstance(verdict, Handle):
+        if verdict.message is not None and type(verdict.message) is not type(call.message):
+            wanted = type(call.message).__name__
+            raise InterceptorError(f"{_asked(interceptor, call)} wants {verdict.message!r} handled; a {wanted} would be right")
+    elif not isinstance(verdict, Drop | Close):
+        right = "None, Answer(response), Hold(ms), Drop(), Close(why) or Handle(...)"
+        raise InterceptorError(f"{_asked(interceptor, call)} gave {verdict!r}; {right} would be right")
+
+
+def _check_answer(response: object, interceptor: object, call: Call) -> None:
+    """Raise InterceptorError for what is no answer to this request in its version. Bytes are taken as they are."""
+    if hasattr(response, "body"):
+        return
+    wanted = type(call.message).__name__.removesuffix("Request") + "Response"
+    if type(response).__name__ != wanted or not isinstance(response, Response):
+        raise InterceptorError(f"{_asked(interceptor, call)} answered {response!r}; a {wanted} would be right")
+    try:
+        response.encode(call.version)
+    except WireError as error:
+        raise InterceptorError(f"{_asked(interceptor, call)} answered what v{call.version} cannot say: {error}") from error
+
+
+def _asked(interceptor: object, call: Call) -> str:
+    name = getattr(interceptor, "__qualname__", type(interceptor).__qualname__)
+    return f"the interceptor {name}, asked about a {type(call.message).__name__},"

@@ -1,7 +1,7 @@
 """Java's String.hashCode and the iteration order of java.util.HashMap (spec HM-1..HM-5).
 
 Kafka keeps a group's members and votes in HashMaps, and their iteration order shows: in the member list that the leader
-gets, in the election of a new leader and in vote ties. This module owns that order and knows nothing of groups.
+gets, in the election of a new leader and in vote ties. This module owns that order and does not depend on groups.
 A HashMap never shrinks and splits a bucket in order, so the order follows from the insertion order, the hashes and the
 largest size the map ever had. (Buckets of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
 """

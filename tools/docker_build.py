@@ -1,8 +1,8 @@
-"""Images made from prepared contexts, without network: the one door to `docker build`.
+"""Images made from prepared contexts, without network: the only caller of `docker build`.
 
 Rule: an image carries the hash of what it was made from as a label, so that whoever asks again with the same sources gets the image
 that is there. The `docker` command is used, not a library, because it knows the user's contexts and credentials; it works with the
-classic builder and with BuildKit. Refuses to know what is in an image.
+classic builder and with BuildKit. Does not depend on what is in an image.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The emulator's own image, the sample application's, and the local base for machines that cannot pull one.
 
-Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel by hatchling, the two packages it
+Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel by hatchling, the packages it
 stands on by pip, for the Python of the base and pinned with hashes in requirements/dev.txt; the local base of Debian's packages.
 Needs pip and hatchling beside this Python (`make setup`), and apt-get, dpkg-deb and tar for the local base.
 """
@@ -25,7 +25,10 @@ EMULATOR = ROOT / "docker" / "emulator"
 LOCAL_BASE = ROOT / "docker" / "emulator_base"
 LOCAL_BASE_TAG = "kafka-group-coordinator-base:latest"
 PULL_TIMEOUT_S = 180.0
-PACKAGES = ("google-crc32c", "uvloop")
+PACKAGES = (
+    "google-crc32c", "google-re2", "uvloop",
+    "starlette", "uvicorn", "anyio", "click", "h11", "idna", "typing-extensions",  # the control port, and what it stands on
+)  # fmt: skip
 EXAMPLE = ROOT / "examples" / "orders"
 EXAMPLE_PACKAGES = ("kafka-python",)
 _PINS = ROOT / "requirements" / "dev.txt"

@@ -1,6 +1,6 @@
 """What both adapters do alike: partitions told by topic, and a cluster that knows nothing but how many partitions there are.
 
-Refuses to know either library.
+Does not depend on either library.
 """
 
 from __future__ import annotations

@@ -12,14 +12,34 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
-from coordinator import __version__
+from coordinator.version import __version__
 
 Subparsers = Any  # argparse names its type privately
-COMMANDS = ("serve", "peers", "explain", "wire", "health", "demo")
+COMMANDS = (
+    "serve", "ctl", "peers", "reassign", "explain", "watch", "lessons", "diff", "simulate", "shrink", "ab", "swarm", "scenarios", "tables",
+    "sweep", "analyse", "report", "live", "wire", "health", "demo",
+)  # fmt: skip
 
 
 class UsageError(Exception):
     """A wrong option or argument: what, where, and what would be right. Raised by commands; ends with status 2."""
+
+
+def description(doc: str | None) -> str:
+    """What a command does, for its --help: its module's docstring after the command's name."""
+    text = (doc or "").partition("`: ")[2].strip()
+    return text[:1].upper() + text[1:]
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A command's parser: an option it does not know is its own error, beside its own usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, but nothing unknown is handed on to the parser of `coordinator` itself."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
 
 class Command(Protocol):
@@ -45,7 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return commands[args.command].run(args)
     except UsageError as error:
-        print(f"coordinator {args.command}: error: {error}", file=sys.stderr)
+        from coordinator.printable import printable
+
+        text = "\n".join(map(printable, str(error).split("\n")))
+        print(f"coordinator {args.command}: error: {text}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # our reader went away, such as `head`
         sys.stderr.close()
@@ -57,7 +80,7 @@ def _parser(commands: dict[str, Command]) -> argparse.ArgumentParser:
         prog="coordinator", description="A live emulator of Kafka's group coordinator, exact as Apache Kafka 4.3.1.", allow_abbrev=False
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"coordinator {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="command", title="commands")
+    subparsers = parser.add_subparsers(dest="command", metavar="command", title="commands", parser_class=CommandParser)
     for command in commands.values():
         command.add_parser(subparsers)
     return parser

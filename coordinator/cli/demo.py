@@ -1,4 +1,4 @@
-"""`coordinator demo`: three client libraries in one group on a real server, rebalanced, told as it happens, and judged.
+"""`coordinator demo`: run three client libraries in one group on a real server, rebalance it, tell it as it happens, and judge it.
 
 Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs them). Takes half a minute.
 Status 0 if all went well, 1 if a judge found fault or something did not come about, 2 if it cannot start.
@@ -14,7 +14,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 
-from . import Subparsers, UsageError
+from . import Subparsers, UsageError, description
 
 CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "confluent-kafka"}
 
@@ -22,7 +22,7 @@ CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `demo`."""
     parser = subparsers.add_parser(
-        "demo", help="watch three client libraries share a topic, and why", description=__doc__.partition("\n\n")[2].strip(),
+        "demo", help="watch three client libraries share a topic, and why", description=description(__doc__),
         allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument("--log", metavar="PATH", type=Path, help="where the event log goes (default: a new folder for temporary files)")
@@ -40,7 +40,10 @@ def run(args: Namespace) -> int:
     folder = Path(mkdtemp(prefix="coordinator-demo-"))
     log: Path = args.log if args.log is not None else folder / "run.jsonl"
     try:
-        log.open("wb").close()
+        if log.exists():
+            raise UsageError(f"--log {log}: the file exists already, and is left alone: name another one")
+        log.open("xb").close()
+        log.unlink()
     except OSError as error:
         raise UsageError(f"--log {log}: cannot write there: {error.strerror or error}") from None
     signal.signal(signal.SIGTERM, _stop)

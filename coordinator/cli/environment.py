@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from . import UsageError
 
 if TYPE_CHECKING:
-    from coordinator.server import Endpoint
+    from coordinator.endpoints import Endpoint
 
 # Meant for the Java process or the image's own scripts; no broker setting.
 JAVA_ONLY = frozenset({
@@ -25,7 +25,11 @@ JAVA_ONLY = frozenset({
     "KAFKA_JVM_PERFORMANCE_OPTS", "KAFKA_OPTS", "KAFKA_TOOLS_LOG4J_LOGLEVEL", "KAFKA_VERSION",
 })  # fmt: skip
 _JAVA_ONLY_PREFIX = "KAFKA_LOG4J_"
-OURS = ("COORDINATOR_KAFKA_DEFAULTS", "COORDINATOR_LOG", "COORDINATOR_SEED", "COORDINATOR_TOPICS")
+OURS = (
+    "COORDINATOR_BROKERS", "COORDINATOR_CONTROL", "COORDINATOR_CONTROL_ADVERTISE", "COORDINATOR_CONTROL_LISTEN",
+    "COORDINATOR_CONTROL_TOKEN", "COORDINATOR_KAFKA_DEFAULTS", "COORDINATOR_LOG", "COORDINATOR_LOG_MODE", "COORDINATOR_RACKS",
+    "COORDINATOR_SEED", "COORDINATOR_TOPICS",
+)  # fmt: skip
 _PROTOCOL_MAP = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"
 _CONTROLLER = "CONTROLLER"
 _EVERYWHERE = "PLAINTEXT://0.0.0.0:9092"
@@ -48,7 +52,12 @@ class Settings:
     node_id: int | None = None
     cluster_id: str | None = None
     log: str | None = None
+    log_mode: str | None = None
+    control: str | None = None
+    control_advertise: str | None = None
     seed: int | None = None
+    brokers: int | None = None
+    racks: str | None = None
     kafka_defaults: bool = False
     warnings: list[str] = field(default_factory=list)
 
@@ -127,7 +136,7 @@ def _own_names(listeners: list[Endpoint], advertised: set[str]) -> list[Endpoint
 
 
 def _endpoints(variable: str, text: str) -> list[Endpoint]:
-    from coordinator.server import Endpoint
+    from coordinator.endpoints import Endpoint
 
     endpoints = []
     for item in _items(text):
@@ -171,11 +180,22 @@ def _check_roles(environ: Mapping[str, str], settings: Settings) -> None:
 
 
 def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
+    from coordinator.event_log.envelope import LOG_MODES
+
     settings.topics = _topics(environ.get("COORDINATOR_TOPICS", ""))
     settings.log = environ.get("COORDINATOR_LOG") or None
+    settings.control = environ.get("COORDINATOR_CONTROL_LISTEN") or None
+    settings.control_advertise = environ.get("COORDINATOR_CONTROL_ADVERTISE") or None
+    settings.log_mode = environ.get("COORDINATOR_LOG_MODE", "").strip().lower() or None
+    if settings.log_mode is not None and settings.log_mode not in LOG_MODES:
+        raise UsageError(f"COORDINATOR_LOG_MODE={settings.log_mode}: write one of {', '.join(LOG_MODES)}")
     seed = environ.get("COORDINATOR_SEED", "").strip()
     if seed:
         settings.seed = _whole("COORDINATOR_SEED", seed)
+    brokers = environ.get("COORDINATOR_BROKERS", "").strip()
+    if brokers:
+        settings.brokers = _whole("COORDINATOR_BROKERS", brokers)
+    settings.racks = environ.get("COORDINATOR_RACKS", "").strip() or None
     keep = environ.get("COORDINATOR_KAFKA_DEFAULTS", "").strip().lower()
     if keep not in ("", "true", "false"):
         raise UsageError(f"COORDINATOR_KAFKA_DEFAULTS={keep}: write true to keep Kafka's initial rebalance delay of 3000 ms, or false")

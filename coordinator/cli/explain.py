@@ -1,4 +1,6 @@
-"""`coordinator explain run.jsonl`: each group's timeline, and why each of its rebalances happened.
+"""`coordinator explain run.jsonl`: tell each group's timeline from an event log, and why each of its rebalances happened.
+
+Of several brokers also each reassignment: how far it came, and what it waits for.
 
 Text for people, `--format json` for programs. Something that is no log, a group or a generation that is not in it: what,
 where, what would be right; status 2.
@@ -12,9 +14,12 @@ from argparse import ArgumentTypeError, Namespace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from . import Subparsers, UsageError
+from coordinator.printable import printable
+
+from . import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
+    from coordinator.event_log.reassignments import Reassignments
     from coordinator.event_log.timeline import Timeline
     from coordinator.event_log.views import GroupView
 
@@ -22,12 +27,14 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `explain`."""
     parser = subparsers.add_parser(
-        "explain", help="tell from an event log why each rebalance happened", description=__doc__.partition("\n\n")[2].strip(),
+        "explain", help="tell from an event log why each rebalance happened", description=description(__doc__),
         allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument("log", metavar="LOG", help="the log, as written by `coordinator serve --log LOG`; - reads standard input")
+    parser.add_argument("--run", metavar="RUN", help="this run of a log that holds several (default: the last one)")
     parser.add_argument("--group", metavar="GROUP", help="this group only")
     parser.add_argument("--generation", type=_generation, metavar="N", help="this generation only")
+    parser.add_argument("--detail", action="store_true", help="also each request and answer on the way: how members learn of a rebalance")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people (default), json for programs")
 
 
@@ -39,28 +46,32 @@ def _generation(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Explain; 0, or 2 for something that cannot be explained."""
+    from coordinator.event_log import reassignments
     from coordinator.event_log.explain import as_plain, as_text
 
-    timeline = _read(args.log)
+    moves = reassignments.Reassignments()
+    timeline = _read(args.log, args.run, moves, details=args.detail)
     groups = _groups(timeline, args.group, args.generation)
+    if args.group is not None or args.generation is not None:
+        moves.all.clear()
     if args.format == "json":
-        print(json.dumps(as_plain(timeline, groups, args.generation), indent=2))
+        print(json.dumps({**as_plain(timeline, groups, args.generation), "reassignments": reassignments.as_plain(moves)}, indent=2))
     else:
-        for line in as_text(timeline, groups, args.generation):
+        for line in (*as_text(timeline, groups, args.generation), *reassignments.as_text(moves)):
             print(line)
         if not groups:
             print("\nno group in this log: none of its clients joined one")
     return 0
 
 
-def _read(path: str) -> Timeline:
+def _read(path: str, run_name: str | None, moves: Reassignments, *, details: bool) -> Timeline:
     from coordinator.event_log.explain import timeline_of
     from coordinator.event_log.reader import LogError, read, read_lines
 
     try:
         if path == "-":
-            return timeline_of(read_lines(sys.stdin, "standard input"), "standard input")
-        return timeline_of(read(path), path)
+            return timeline_of(moves.follow(read_lines(sys.stdin, "standard input", run_name)), "standard input", details=details)
+        return timeline_of(moves.follow(read(path, run_name)), path, details=details)
     except LogError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
@@ -73,8 +84,8 @@ def _groups(timeline: Timeline, group: str | None, generation: int | None) -> li
     if group is not None:
         if group not in timeline.groups:
             near = get_close_matches(group, timeline.groups, 1)
-            hint = f"; did you mean {near[0]}?" if near else _those(list(timeline.groups))
-            raise UsageError(f"--group {group}: not in this log{hint}")
+            hint = f"; did you mean {printable(near[0])}?" if near else _those(list(timeline.groups))
+            raise UsageError(f"--group {printable(group)}: not in this log{hint}")
         groups = [timeline.groups[group]]
     if generation is not None:
         groups = [view for view in groups if any(rebalance.generation == generation for rebalance in view.rebalances)]
@@ -85,4 +96,4 @@ def _groups(timeline: Timeline, group: str | None, generation: int | None) -> li
 
 
 def _those(names: list[str]) -> str:
-    return f"; its groups are {', '.join(sorted(names)[:10])}" if names else "; it has no group at all"
+    return f"; its groups are {', '.join(map(printable, sorted(names)[:10]))}" if names else "; it has no group at all"

@@ -13,7 +13,7 @@ import sys
 import time
 from argparse import ArgumentTypeError, Namespace
 
-from . import Subparsers, UsageError
+from . import Subparsers, UsageError, description
 
 DEFAULT_ADDRESS = "127.0.0.1:9092"
 DEFAULT_TIMEOUT_S = 3.0
@@ -30,7 +30,7 @@ class NotHealthy(Exception):
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `health`."""
     parser = subparsers.add_parser(
-        "health", help="ask whether a broker answers", description=__doc__.partition("\n\n")[2].strip(), allow_abbrev=False
+        "health", help="ask whether a broker answers", description=description(__doc__), allow_abbrev=False
     )
     parser.add_argument("address", nargs="?", metavar="HOST:PORT", help=f"whom to ask (default {DEFAULT_ADDRESS})")
     parser.add_argument("--from-environment", action="store_true", help="ask the first listener for clients of KAFKA_LISTENERS")

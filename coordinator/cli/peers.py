@@ -1,6 +1,7 @@
 """`coordinator peers`: well-behaved members in a group of any Kafka, until SIGINT or SIGTERM.
 
-Prints what they own: redrawn in place on a terminal, else a few plain lines for each generation that everybody has settled in.
+Prints what they own: redrawn in place on a terminal, else a few plain lines for each generation (in the consumer
+protocol: each epoch) that everybody has settled in.
 They do not consume: they fetch committed offsets and, only if enable.auto.commit is set, commit those again. Status 0 after a
 clean leave, 1 if the broker cannot be reached or a member failed, 2 for wrong options. A second signal ends the process at once.
 """
@@ -23,9 +24,12 @@ _NOT_FOR_CONFIG = {
     "group.instance.id": "--static",
     "client.rack": "--racks",
     "partition.assignment.strategy": "--assignor",
+    "group.protocol": "--protocol",
+    "group.remote.assignor": "--server-assignor",
 }
 _REACH_TIMEOUT_S = 10.0
 _DEFAULT_ASSIGNORS = "range,cooperative-sticky"
+_CLASSIC, _CONSUMER = "classic", "consumer"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -41,8 +45,14 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--pattern", metavar="REGEX", help="instead of --topics: all topics whose whole name matches, now and later")
     add("-n", "--count", type=int, default=1, metavar="N", help="how many members (default 1)")
     known = "range, roundrobin, sticky, cooperative-sticky or module:Class"
-    add("--assignor", default=_DEFAULT_ASSIGNORS, metavar="NAME[,...]", help=f"{known}, in order of vote (default {_DEFAULT_ASSIGNORS})")
-    add("--static", action="store_true", help="static members: each has its client id as group.instance.id, and stays when it is gone")
+    add("--protocol", choices=(_CLASSIC, _CONSUMER), default=_CLASSIC, help="group protocol; consumer is KIP-848's (default classic)")
+    add("--assignor", metavar="NAME[,...]", help=f"{known}, in order of vote (default {_DEFAULT_ASSIGNORS})")
+    add("--server-assignor", metavar="NAME", help="with --protocol consumer: the assignor of the coordinator, such as uniform or range")
+    add(
+        "--static",
+        action="store_true",
+        help="static members: client id as group.instance.id; one that ends stays a member until its session timeout",
+    )
     add("--client-id", metavar="PREFIX", help="client ids are PREFIX-1, PREFIX-2, ... (default peer)", default="peer")
     add("--racks", metavar="RACK[,...]", help="client.rack of the members, in turn")
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="a consumer setting by Kafka's name; repeatable")
@@ -91,11 +101,12 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
         for i in range(args.count):
             client_id = f"{args.client_id}-{i + 1}"
             named = {"group.id": args.group, "client.id": client_id, "client.rack": racks[i % len(racks)]}
-            named["partition.assignment.strategy"] = ",".join(_names(args.assignor, "--assignor"))
+            named |= _assignor(args)
             if args.static:
                 named["group.instance.id"] = client_id
             configs.append(MemberConfig.from_properties({**properties, **named}))
-        configs[0].make_assignors()
+        if args.protocol == _CLASSIC:
+            configs[0].make_assignors()
     except MemberConfigError as error:
         text = str(error)
         option = next((f"{option}: " for name, option in _NOT_FOR_CONFIG.items() if text.startswith(name)), "--config: ")
@@ -103,11 +114,26 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
     return configs
 
 
+def _assignor(args: argparse.Namespace) -> dict[str, str]:
+    """The protocol, and who assigns in it: the members' assignors, or the coordinator's."""
+    protocol = {"group.protocol": args.protocol}
+    if args.protocol == _CONSUMER:
+        if args.assignor is not None:
+            raise UsageError("--assignor: with --protocol consumer the coordinator assigns; give --server-assignor, or neither")
+        return protocol if args.server_assignor is None else {**protocol, "group.remote.assignor": args.server_assignor}
+    if args.server_assignor is not None:
+        raise UsageError("--server-assignor: in the classic protocol the group's leader assigns; give --assignor, or --protocol consumer")
+    names = _DEFAULT_ASSIGNORS if args.assignor is None else args.assignor
+    return {**protocol, "partition.assignment.strategy": ",".join(_names(names, "--assignor"))}
+
+
 def _check_subscription(args: argparse.Namespace) -> None:
     if (args.topics is None) == (args.pattern is None):
         raise UsageError("give either --topics orders,payments or --pattern 'orders.*'")
     if args.topics is not None:
         _names(args.topics, "--topics")
+        return
+    if args.protocol == _CONSUMER:  # the coordinator reads it, in RE2's syntax
         return
     import re
 
@@ -131,7 +157,7 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
 
     from coordinator.members.live import Fleet, FleetError
 
-    from .peers_view import make_view
+    from .peers_view import how_many, make_view
 
     asked_to_stop = asyncio.Event()
     _stop_on_signals(asyncio.get_running_loop(), asked_to_stop)
@@ -143,7 +169,7 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
         peers = [fleet.peer(config, topics=topics, pattern=args.pattern) for config in configs]
         view.start(peers)
         status = await _until_asked(fleet, asked_to_stop, args.seconds)
-        view.say(f"leaving: {len(fleet.peers)} members")
+        view.say(f"leaving: {how_many(len(fleet.peers))}")
     except FleetError as error:
         view.complain(f"{error}")
         status = 1

@@ -1,4 +1,8 @@
-"""What `coordinator peers` shows: a table redrawn in place on a terminal, plain lines elsewhere. Knows no protocol."""
+"""What `coordinator peers` shows: a table redrawn in place on a terminal, plain lines elsewhere.
+
+Plain lines show every generation that all members were in, also one on the way to the next, as a cooperative rebalance has it:
+what is given up in it has no owner until the next. Depends on what peers tell, and on no protocol.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
+from coordinator.printable import printable
+
 if TYPE_CHECKING:
     import asyncio
 
     from assignors import TopicPartition
     from coordinator.members.live import Fleet, Peer
+    from coordinator.members.live.recorder import Callback
 
 _REDRAW_S = 0.1
 _MOST_LINES = 40
@@ -35,6 +42,49 @@ def _runs(numbers: Sequence[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def how_many(members: int) -> str:
+    """`1 member`, `5 members`."""
+    return f"{members} member{'' if members == 1 else 's'}"
+
+
+class Generation:
+    """One generation as its members' callbacks show it: who has what, and what somebody gave up on the way into it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.owned: dict[Peer, tuple[TopicPartition, ...]] = {}
+        self.given_up = 0
+        self.leader = "another member"
+        self.protocol = ""
+
+    def called_back(self, peer: Peer, callback: Callback) -> None:
+        """A callback of this generation. What is revoked before anything is assigned in it is given up for others (KIP-429)."""
+        if callback.kind == "assigned":
+            self.owned[peer] = peer.owned
+            self.protocol = str(peer.member.generation.protocol_name)
+            if peer.member.is_leader:
+                self.leader = peer.client_id
+        elif callback.kind == "revoked" and peer not in self.owned:
+            self.given_up += len(callback.partitions)
+
+    def headline(self) -> str:
+        """One line about all members."""
+        text = headline(self.number, len(self.owned), sum(map(len, self.owned.values())), self.leader, self.protocol)
+        return text if not self.given_up else f"{text}; {self.given_up} given up, to be assigned in the next generation"
+
+
+def headline(generation: int, members: int, owned: int, leader: str, protocol: str) -> str:
+    """One line about all members in a generation."""
+    partitions = f"{owned} partition{'' if owned == 1 else 's'}"
+    return f"generation {generation}: {how_many(members)} here with {partitions}, assigned by {leader} with {protocol}"
+
+
+def epoch_headline(epoch: int, members: int, owned: int) -> str:
+    """The same of a consumer group, whose coordinator assigns."""
+    partitions = f"{owned} partition{'' if owned == 1 else 's'}"
+    return f"epoch {epoch}: {how_many(members)} here with {partitions}, assigned by the coordinator"
+
+
 def make_view(fleet: Fleet, group: str, out: TextIO | None = None) -> View:
     """The view that fits where the output goes."""
     out = sys.stdout if out is None else out
@@ -42,15 +92,17 @@ def make_view(fleet: Fleet, group: str, out: TextIO | None = None) -> View:
 
 
 class View:
-    """Plain lines: one for each generation all members have settled in, and one for each member whose share has changed."""
+    """Plain lines: one for each generation that all members were in, and one for each member whose share has changed."""
 
     def __init__(self, fleet: Fleet, group: str, out: TextIO) -> None:
         self._fleet = fleet
         self._group = group
         self._out = out
         self._peers: list[Peer] = []
+        self._watched: frozenset[Peer] = frozenset()
         self._shown: dict[str, str] = {}
         self._generation = -1
+        self._generations: dict[int, Generation] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._complained: set[Peer] = set()
         self.failed = False
@@ -58,16 +110,18 @@ class View:
     def start(self, peers: list[Peer]) -> None:
         """Watch these from now on."""
         self._peers = peers
-        self.say(f"{len(peers)} members on their way into group {self._group}")
+        self._watched = frozenset(peers)
+        self.say(f"{how_many(len(peers))} on {'its' if len(peers) == 1 else 'their'} way into group {self._group}")
         self._fleet.on_change = self._changed
+        self._fleet.on_callback = self._called_back
 
     def say(self, text: str) -> None:
         """A line of its own."""
-        print(text, file=self._out, flush=True)
+        print(printable(text), file=self._out, flush=True)
 
     def complain(self, text: str) -> None:
         """A line for people, apart from the output."""
-        print(f"coordinator peers: {text}", file=sys.stderr, flush=True)
+        print(f"coordinator peers: {printable(text)}", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """The last words."""
@@ -83,32 +137,51 @@ class View:
         if self._timer is None:
             self._timer = self._fleet.loop.call_later(_REDRAW_S, self._due)
 
+    def _called_back(self, peer: Peer, callback: Callback) -> None:
+        if peer.member.config.speaks_consumer:
+            return
+        if callback.generation > self._generation and peer in self._watched:
+            self._generations.setdefault(callback.generation, Generation(callback.generation)).called_back(peer, callback)
+
     def _due(self) -> None:
         self._timer = None
         self.draw()
 
     def draw(self) -> None:
-        """Show what is new, once everybody agrees."""
-        from coordinator.members.live.fleet import agree
-
+        """Show each new generation that all members are or were in. One that some never reached is passed over."""
         peers = [peer for peer in self._peers if not peer.ended]
-        if not peers or not agree(peers) or peers[0].generation == self._generation:
+        if peers and peers[0].member.config.speaks_consumer:
+            self._show_epoch(peers)
             return
-        self._generation = peers[0].generation
-        self.say(self.headline(peers))
-        for peer in peers:
-            text = partitions_text(peer.owned)
-            if self._shown.get(peer.client_id) != text:
-                self._shown[peer.client_id] = text
-                self.say(f"  {peer.client_id}: {text}")
+        for number in sorted(self._generations):
+            generation = self._generations[number]
+            if peers and all(peer in generation.owned for peer in peers):
+                self._show(generation)
 
-    def headline(self, peers: list[Peer]) -> str:
-        """One line about all of them."""
-        owned = sum(len(peer.owned) for peer in peers)
-        protocol = peers[0].member.generation.protocol_name
-        leader = next((peer.client_id for peer in peers if peer.member.is_leader), "another member")
-        count = f"{len(peers)} member{'s' if len(peers) > 1 else ''} here"
-        return f"generation {peers[0].generation}: {count} with {owned} partitions, assigned by {leader} with {protocol}"
+    def _show_epoch(self, peers: list[Peer]) -> None:
+        """In the consumer protocol nobody calls all members together: what counts is that all are settled at one epoch."""
+        epoch = peers[0].generation
+        if epoch == self._generation or not all(peer.settled and peer.generation == epoch for peer in peers):
+            return
+        self._generation = epoch
+        self.say(epoch_headline(epoch, len(peers), sum(len(peer.owned) for peer in peers)))
+        for peer in peers:
+            self._show_share(peer, partitions_text(peer.owned))
+
+    def _show_share(self, peer: Peer, text: str) -> None:
+        """A line for a member whose share has changed."""
+        if self._shown.get(peer.client_id) != text:
+            self._shown[peer.client_id] = text
+            self.say(f"  {peer.client_id}: {text}")
+
+    def _show(self, generation: Generation) -> None:
+        self._generation = generation.number
+        for number in [number for number in self._generations if number <= generation.number]:
+            del self._generations[number]
+        self.say(generation.headline())
+        for peer in self._peers:
+            if peer in generation.owned:
+                self._show_share(peer, partitions_text(generation.owned[peer]))
 
 
 class Table(View):
@@ -125,14 +198,22 @@ class Table(View):
             return
         width, height = get_terminal_size()
         room = min(_MOST_LINES, max(1, height - 3))
-        lines = [f"group {self._group}, {self.headline(peers)}"]
+        leader = next((peer.client_id for peer in peers if peer.member.is_leader), "another member")
+        owned = sum(len(peer.owned) for peer in peers)
+        first = peers[0]
+        protocol = str(first.member.generation.protocol_name)
+        consumer = first.member.config.speaks_consumer
+        about = epoch_headline(first.generation, len(peers), owned) if consumer else headline(
+            first.generation, len(peers), owned, leader, protocol
+        )  # fmt: skip
+        lines = [f"group {self._group}, {about}"]
         for peer in peers[:room]:
             state = f"{peer.state!s:<21}{peer.generation:>4}"
             lines.append(f"{'*' if peer.member.is_leader else ' '} {peer.client_id:<16} {state}  {partitions_text(peer.owned)}")
         if len(peers) > room:
             lines.append(f"  and {len(peers) - room} more")
         up = f"\x1b[{self._lines}F" if self._lines else ""
-        self._out.write(up + "".join(f"{line[:width]}\x1b[K\n" for line in lines) + "\x1b[J")
+        self._out.write(up + "".join(f"{printable(line)[:width]}\x1b[K\n" for line in lines) + "\x1b[J")
         self._out.flush()
         self._lines = len(lines)
 

@@ -8,20 +8,26 @@ variables such as those of the apache/kafka image count as well; options given b
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError
 
 if TYPE_CHECKING:
     from coordinator.emulator import Emulator
+    from coordinator.http.serving import ControlPort
+    from coordinator.page.server import PageServer
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
 DEFAULT_NODE_ID = 1
+REMEMBERED_LINES = 100_000
+"""So many lines of the event log are kept for the control port when they go into no file."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -37,9 +43,20 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--topic", action="append", default=[], metavar="NAME[:PARTITIONS]", help="a topic to have from the start; repeatable")
     add("--config", action="append", default=[], metavar="NAME=VALUE", help="a broker configuration by Kafka's name; repeatable")
     add("--kafka-defaults", action="store_true", help="keep Kafka's initial rebalance delay of 3000 ms; without this it is 0")
-    add("--log", metavar="PATH", help="write the event log there (see `coordinator explain`)")
+    add("--log", metavar="PATH", help="write the event log there (see `coordinator explain`); a file that exists is refused")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--log-append", nargs="?", const=True, metavar="PATH", help="continue the log there as a new run")
+    mode.add_argument("--log-replace", nargs="?", const=True, metavar="PATH", help="start the log there anew")
+    add("--max-output-bytes", type=int, metavar="N", help="answers that clients may leave unread, all together, before larger ones wait")
+    add("--max-response-bytes", type=int, metavar="N", help="the largest answer; one that is larger closes its connection")
+    add("--control", metavar="HOST:PORT", help="also open the control port there (docs/control.md), port 0 for a free one")
+    add("--control-advertise", metavar="HOST[:PORT]", help="the name by which others call the control port")
+    add("--control-allow-origin", action="append", default=[], metavar="ORIGIN", help="web pages of this origin may call it; repeatable")
+    add("--page", nargs="?", type=_page_port, const=0, metavar="PORT", help="also show the groups in a browser (docs/lessons.md)")
     add("--seed", type=int, metavar="N", help="draw every id from this seed")
     add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
+    add("--brokers", type=int, metavar="N", help="so many brokers, each listening one port further on (default 1)")
+    add("--racks", metavar="RACK,...", help="the brokers' racks, one for each")
     add("--cluster-id", metavar="ID", help="the cluster's id (default: drawn from the seed)")
     add("--from-environment", action="store_true", help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md")
     add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="event loop; auto: uvloop if it is installed")
@@ -51,11 +68,28 @@ def run(args: argparse.Namespace) -> int:
         new_loop = loop_factory(args.loop)
         import asyncio
 
+        _take_log_options(args)
         if args.from_environment:
             _take_environment(args)
-        emulator = _emulator(args)
-        with asyncio.Runner(loop_factory=new_loop) as runner:
-            return runner.run(_serve(emulator))
+        with ExitStack() as ended:
+            if args.page is not None and args.log is None:  # the page shows a log, so there is one for as long as it is looked at
+                args.log = os.path.join(ended.enter_context(TemporaryDirectory(prefix="coordinator-")), "run.jsonl")
+            emulator = _emulator(args)
+            collect_rarely()
+            runner = ended.enter_context(asyncio.Runner(loop_factory=new_loop))
+            return runner.run(_serve(emulator, _control_port(args, emulator), args.page))
+
+
+def collect_rarely() -> None:
+    """Let the garbage collector look less often at what stays: a whole collection among 100,000 offsets takes a tenth of a second."""
+    gc.freeze()
+    gc.set_threshold(5_000, 2, 250)
+
+
+def _page_port(text: str) -> int:
+    from .watch import port
+
+    return port(text)
 
 
 @contextmanager
@@ -81,6 +115,21 @@ def loop_factory(kind: str) -> type | None:
     return Loop
 
 
+def _take_log_options(args: argparse.Namespace) -> None:
+    """Put what --log, --log-append and --log-replace say into `log` and `log_mode`; None: they do not say."""
+    args.log_mode = None
+    for mode in ("append", "replace"):
+        path = getattr(args, f"log_{mode}")
+        if path is None:
+            continue
+        args.log_mode = mode
+        if path is not True and args.log not in (None, path):
+            raise UsageError(f"--log {args.log} and --log-{mode} {path}: there is one log; name its path once")
+        args.log = args.log if path is True else path
+        if args.log is None and not args.from_environment:
+            raise UsageError(f"--log-{mode}: of which log? Write --log-{mode} PATH")
+
+
 def _take_environment(args: argparse.Namespace) -> None:
     """Put what the environment says where no option says otherwise; warnings go to standard error."""
     from . import environment
@@ -93,7 +142,7 @@ def _take_environment(args: argparse.Namespace) -> None:
     args.topic = [topic for topic in settings.topics if topic.partition(":")[0] not in given] + args.topic
     args.config = [f"{name}={value}" for name, value in settings.configs.items()] + args.config
     args.kafka_defaults = args.kafka_defaults or settings.kafka_defaults
-    for name in ("node_id", "cluster_id", "log", "seed"):
+    for name in ("node_id", "cluster_id", "log", "log_mode", "seed", "brokers", "racks", "control", "control_advertise"):
         if getattr(args, name) is None:
             setattr(args, name, getattr(settings, name))
 
@@ -108,10 +157,15 @@ def _emulator(args: argparse.Namespace) -> Emulator:
         configs = BrokerConfigs.from_options(args.config, kafka_defaults=args.kafka_defaults, node_id=node_id)
     except ConfigError as error:
         raise UsageError(f"{'configuration' if args.from_environment else '--config'}: {error}") from None
+    bounds = {name: value for name in ("max_output_bytes", "max_response_bytes") if (value := getattr(args, name)) is not None}
     try:
         return Emulator(
-            args.topic, configs, listen=args.listen or DEFAULT_LISTEN, advertise=args.advertise, log=args.log, seed=args.seed,
-            allow_remote=args.allow_remote, node_id=node_id, cluster_id=args.cluster_id,
+            args.topic, configs, listen=args.listen or DEFAULT_LISTEN, advertise=args.advertise, log=args.log,
+            log_mode=args.log_mode or "new", seed=args.seed, allow_remote=args.allow_remote, node_id=node_id, cluster_id=args.cluster_id,
+            brokers=1 if args.brokers is None else args.brokers,
+            racks=[rack.strip() or None for rack in args.racks.split(",")] if args.racks else (),
+            remember=REMEMBERED_LINES if args.control and not args.log else 0,
+            **bounds,
         )  # fmt: skip
     except TopicError as error:
         raise UsageError(f"--topic: {error}") from None
@@ -119,7 +173,23 @@ def _emulator(args: argparse.Namespace) -> Emulator:
         raise UsageError(str(error)) from None
 
 
-async def _serve(emulator: Emulator) -> int:
+def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort | None:
+    """The control port, if one is asked for. Raises UsageError."""
+    if not args.control:
+        for option in ("control_advertise", "control_allow_origin"):
+            if getattr(args, option):
+                raise UsageError(f"--{option.replace('_', '-')}: there is no control port; give --control 127.0.0.1:0, say")
+        return None
+    from coordinator.http.serving import ControlPort, ControlPortError
+
+    try:
+        return ControlPort(
+            emulator, args.control, advertise=args.control_advertise, origins=args.control_allow_origin, allow_remote=args.allow_remote)
+    except ControlPortError as error:
+        raise UsageError(f"--control: {error}") from None
+
+
+async def _serve(emulator: Emulator, control: ControlPort | None, page_port: int | None = None) -> int:
     import asyncio
 
     from coordinator.emulator import EmulatorError
@@ -138,29 +208,73 @@ async def _serve(emulator: Emulator) -> int:
         await emulator.start()
     except EmulatorError as error:
         raise UsageError(str(error)) from None
+    ready = f"ready: {emulator.bootstrap_servers}"
+    if control is not None:
+        ready += await _opened(emulator, control)
+    page = None
+    if page_port is not None:
+        page = await _shown(emulator, control, page_port)
+        ready += f" page {page.url}"
     print("\n".join(describe(emulator)))
-    print(f"ready: {emulator.bootstrap_servers}", flush=True)
+    print(ready, flush=True)
     await asked_to_stop.wait()
     print("stopping", flush=True)
+    if page is not None:
+        page.stop()
+    if control is not None:
+        await control.stop()
     await emulator.stop()
     return 0
 
 
+async def _opened(emulator: Emulator, control: ControlPort) -> str:
+    """Open the control port; what the line `ready:` says of it. Its token only if it was drawn: a given one is known. Raises UsageError."""
+    from coordinator.http.serving import ControlPortError
+
+    try:
+        await control.start()
+    except ControlPortError as error:
+        await emulator.stop()
+        raise UsageError(f"--control: {error}") from None
+    return f" control {control.url}" + (f" token {control.token}" if control.token_is_drawn else "")
+
+
+async def _shown(emulator: Emulator, control: ControlPort | None, port: int) -> PageServer:
+    """The page on the event log, in threads of its own. Raises UsageError."""
+    from coordinator.page.following import Follower
+    from coordinator.page.server import PageServer, assets
+
+    assert emulator.log_path is not None
+    try:
+        page = PageServer("127.0.0.1", port, assets(), "watch.html", Follower(emulator.log_path))
+    except OSError as error:
+        if control is not None:
+            await control.stop()
+        await emulator.stop()
+        raise UsageError(f"--page {port}: cannot listen there: {error.strerror or error}; --page alone takes a free port") from None
+    page.start()
+    return page
+
+
 def describe(emulator: Emulator) -> list[str]:
     """What is in force: addresses, topics, seed, configuration; what differs from Kafka's defaults is marked."""
-    from coordinator import __version__
     from coordinator.cluster import CONSUMER_OFFSETS
     from coordinator.cluster.configs import broker_defs
+    from coordinator.version import __version__
 
-    cluster = emulator.broker.cluster
+    brokers = emulator.brokers
+    cluster = next(iter(brokers.values())).cluster
+    nodes = "node" if len(brokers) == 1 else "nodes"
     lines = [
         f"coordinator {__version__}: the group coordinator of Apache Kafka 4.3.1, emulated",
-        f"cluster {cluster.cluster_id}, node {emulator.broker.node_id}, seed {emulator.seed}",
+        f"cluster {cluster.cluster_id}, {nodes} {', '.join(map(str, brokers))}, seed {emulator.seed}",
     ]
-    for endpoint in emulator.server.endpoints:
-        host, port = emulator.endpoints[endpoint.name]
-        advertised = "" if (host, port) == (endpoint.host, endpoint.port) else f", advertised as {host}:{port}"
-        lines.append(f"listening on {endpoint}{advertised}")
+    for node, server in emulator.servers.items():
+        whose = "" if len(brokers) == 1 else f"broker {node} "
+        for endpoint in server.endpoints:
+            host, port = cluster.brokers[node].endpoints[endpoint.name]
+            advertised = "" if (host, port) == (endpoint.host, endpoint.port) else f", advertised as {host}:{port}"
+            lines.append(f"{whose}listening on {endpoint}{advertised}")
     topics = [f"{topic.name}:{len(topic.partitions)}" for topic in cluster.topics.values() if topic.name != CONSUMER_OFFSETS]
     lines.append(f"topics: {', '.join(topics) or 'none yet'}")
     if emulator.log_path is not None:

@@ -13,6 +13,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from coordinator.cli import description
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import from_hex, from_plain, to_plain, wrong
 from coordinator.wire.primitives import WireError
@@ -33,7 +34,7 @@ The form is the protocol's: snake_case names, bytes and UUIDs in hex, tagged fie
 def add_parser(subparsers: _SubParsersAction[ArgumentParser]) -> None:
     """Declare `wire` and its two commands."""
     parser = subparsers.add_parser(
-        "wire", help="decode or encode protocol messages, as JSON Lines", description=__doc__.partition("\n\n")[2].strip(),
+        "wire", help="decode or encode protocol messages, as JSON Lines", description=description(__doc__),
         epilog=_EXAMPLE, formatter_class=RawDescriptionHelpFormatter,
     )  # fmt: skip
     commands = parser.add_subparsers(dest="wire_command", required=True, metavar="decode|encode")

@@ -45,6 +45,7 @@ def main() -> None:
         metadata_max_age_ms=METADATA_MAX_AGE_MS, partition_assignment_strategy=[RangePartitionAssignor],
     )  # fmt: skip
     consumer.subscribe([args.topic], listener=Listener())
+    consumer.partitions_for_topic(args.topic)  # else it may learn its topic while it joins, and lose that join
     while not stop.is_set():
         batch = consumer.poll(timeout_ms=2000)  # this library can lose a join (and fall silent) when a poll ends in the midst of it
         if not batch:

@@ -1,6 +1,6 @@
 """The demo's processes: a server, a producer, consumers. Started as children, read line by line, never left behind.
 
-Owns the children and their output. Refuses to know the plot.
+Owns the children and their output. Does not depend on the plot.
 """
 
 from __future__ import annotations

@@ -92,7 +92,12 @@ def test_our_own_variables() -> None:
     })  # fmt: skip
     assert settings.topics == ["orders:12", "payments"]
     assert (settings.log, settings.seed, settings.kafka_defaults) == ("/x", 7, True)
-    names = ("COORDINATOR_TOPICS", "COORDINATOR_LOG", "COORDINATOR_SEED", "COORDINATOR_KAFKA_DEFAULTS", "CLUSTER_ID")
+    several = read({"COORDINATOR_BROKERS": "3", "COORDINATOR_RACKS": "a,b,c"})
+    assert (several.brokers, several.racks) == (3, "a,b,c")
+    names = (
+        "COORDINATOR_BROKERS", "COORDINATOR_RACKS", "COORDINATOR_TOPICS", "COORDINATOR_LOG", "COORDINATOR_SEED",
+        "COORDINATOR_KAFKA_DEFAULTS", "CLUSTER_ID",
+    )  # fmt: skip
     assert read(dict.fromkeys(names, "")) == read({})
 
 
@@ -145,6 +150,7 @@ _MAP = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"
         ({_MAP: "PLAINTEXT"}, [_MAP, "'PLAINTEXT' is no pair"]),
         ({"COORDINATOR_TOPICS": "orders:0"}, ["COORDINATOR_TOPICS", "orders", "from 1"]),
         ({"COORDINATOR_TOPICS": "a,a"}, ["COORDINATOR_TOPICS", "given twice"]),
+        ({"COORDINATOR_BROKERS": "three"}, ["COORDINATOR_BROKERS=three", "whole number"]),
         ({"COORDINATOR_SEED": "x"}, ["COORDINATOR_SEED=x", "whole number"]),
         ({"COORDINATOR_KAFKA_DEFAULTS": "yes"}, ["COORDINATOR_KAFKA_DEFAULTS=yes", "true", "false"]),
     ],
@@ -182,7 +188,7 @@ def test_options_win_over_the_environment() -> None:
     options = ("--node-id", "6", "--config", "num.partitions=4", "--topic", "orders:2", "--seed", "8", "--cluster-id", "mine")
     with serving(environment, *options) as (said, process):
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert process.stderr is not None
         assert process.stderr.read() == (
             "coordinator serve: warning: KAFKA_NONSENSE: nonsense is no broker configuration of Kafka 4.3.1, and ignored\n"
@@ -200,7 +206,7 @@ def test_without_the_option_the_environment_does_not_count() -> None:
         assert process.stdout is not None
         assert any(line.startswith("ready: ") for line in process.stdout)
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_wrong_value_ends_with_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

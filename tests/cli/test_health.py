@@ -123,4 +123,4 @@ def test_it_loads_nothing_of_the_emulator() -> None:
         "print(sorted(name for name in sys.modules if name == 'asyncio' or name.startswith('coordinator')))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "['coordinator', 'coordinator.cli', 'coordinator.cli.health']"
+    assert done.stdout.strip() == "['coordinator', 'coordinator.cli', 'coordinator.cli.health', 'coordinator.version']"

@@ -14,7 +14,7 @@ import pytest
 
 from assignors import TopicPartition
 from coordinator.cli import main
-from coordinator.cli.peers_view import Table, partitions_text
+from coordinator.cli.peers_view import Table, View, partitions_text
 from coordinator.emulator import Emulator
 from coordinator.members import MemberConfig
 from coordinator.members.live import Fleet
@@ -49,25 +49,47 @@ def until(process: subprocess.Popen[str], pattern: str) -> str:
     raise AssertionError(f"ended without {pattern!r}: {process.communicate()}")
 
 
+def leave(process: subprocess.Popen[str]) -> str:
+    """Wait for a clean end; what was printed since `until`. Popen.communicate would miss what `until` has read ahead."""
+    assert process.stdout is not None and process.stderr is not None
+    with process:
+        out, err = process.stdout.read(), process.stderr.read()
+    assert (process.returncode, err) == (0, "")
+    return out
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_members_come_show_what_they_own_and_leave_on_a_signal(kafka: Emulator, stop: signal.Signals) -> None:
     process = start(kafka, "--topics", "orders", "-n", "3", "--assignor", "cooperative-sticky")
-    assert "3 members here with 6 partitions" in until(process, "generation")
-    assert re.fullmatch(r"  peer-1: orders \d[,-]\d\n", until(process, "peer-1"))
-    until(process, "peer-3")
+    until(process, "generation .*: 3 members here with 6 partitions, assigned by peer-[123] with cooperative-sticky$")
     assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 3
     process.send_signal(stop)
-    out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (0, "leaving: 3 members\ngone\n", "")
+    out = leave(process)
+    assert re.search(r"^  peer-[123]: orders \d[,-]\d\n", out, re.MULTILINE), "somebody's share is new in the generation of all"
+    assert out.endswith("\nleaving: 3 members\ngone\n")
     assert kafka.run(lambda: len(kafka.coordinator.groups["g"].members)) == 0
 
 
 def test_static_members_by_pattern_stay_in_the_group(kafka: Emulator) -> None:
     """CLI-14: static members send no LeaveGroup."""
-    options = ["--pattern", "orders.*", "-n", "2", "--static", "--client-id", "p", "--seed", "1", "--for", "0.5", "--racks", "a,b"]
-    done = run(kafka, *options)
-    assert done.returncode == 0 and "with 8 partitions" in done.stdout and done.stderr == ""
-    assert kafka.run(lambda: sorted(kafka.coordinator.groups["g"].static_members)) == ["p-1", "p-2"]
+    options = ["--pattern", "orders.*", "-n", "2", "--static", "--client-id", "p", "--seed", "1", "--racks", "a,b"]
+    process = start(kafka, *options)
+    until(process, "2 members here with 8 partitions")
+    process.send_signal(signal.SIGTERM)
+    leave(process)
+    assert kafka.run(lambda: sorted(kafka.coordinator.groups["g"].membership.static_members)) == ["p-1", "p-2"]
+
+
+def test_members_of_the_consumer_protocol() -> None:
+    """KIP-848: what is shown is an epoch at which all are settled; the coordinator assigns, and matches the pattern."""
+    config = {"group.consumer.min.heartbeat.interval.ms": "100", "group.consumer.heartbeat.interval.ms": "100"}
+    with Emulator({"orders": 6, "orders-eu": 2}, config) as kafka:
+        process = start(kafka, "--pattern", "orders.*", "-n", "1", "--protocol", "consumer", "--server-assignor", "range")
+        told = until(process, "epoch .* 8 part")
+        assert re.fullmatch(r"epoch \d+: 1 member here with 8 partitions, assigned by the coordinator\n", told)
+        assert process.stdout is not None and process.stdout.readline() == "  peer-1: orders 0-5; orders-eu 0-1\n"
+        process.send_signal(signal.SIGINT)
+        assert leave(process).splitlines()[-1] == "gone"
 
 
 def test_a_member_that_fails_is_told_and_the_status_says_so(kafka: Emulator) -> None:
@@ -91,6 +113,10 @@ OK = ["--bootstrap", "h:1", "--group", "g", "--topics", "t"]
         (["--bootstrap", "h:1", "--group", "g", "--pattern", "("], "--pattern '(':"),
         ([*OK, "-n", "0"], "-n 0: at least 1 member"),
         ([*OK, "--for", "-1"], "--for -1"),
+        ([*OK, "--protocol", "consumer", "--assignor", "range"], "--assignor: with --protocol consumer the coordinator assigns"),
+        ([*OK, "--server-assignor", "range"], "--server-assignor: in the classic protocol the group's leader assigns"),
+        ([*OK, "--config", "group.protocol=consumer"], "--config group.protocol: there is --protocol for this"),
+        ([*OK, "--protocol", "consumer", "--config", "session.timeout.ms=9000"], "session.timeout.ms cannot be set with group.protocol"),
         ([*OK, "--assignor", "nope"], "--assignor: partition.assignment.strategy: nope"),
         ([*OK, "--static", "--client-id", "a/b"], "--static: group.instance.id"),
         ([*OK, "--config", "session.timeout.ms"], "write NAME=VALUE"),
@@ -117,6 +143,39 @@ def test_partitions_read_as_runs() -> None:
     owned = [TopicPartition(topic, n) for topic, n in (("b", 1), ("a", 3), ("a", 0), ("a", 1), ("a", 2), ("a", 7))]
     assert partitions_text(owned) == "a 0-3,7; b 1"
     assert partitions_text([]) == "-"
+
+
+def test_one_member_is_no_members(kafka: Emulator) -> None:
+    process = start(kafka, "--topics", "orders", "--assignor", "range")
+    until(process, "^1 member on its way into group g$")
+    until(process, "^generation 1: 1 member here with 6 partitions, assigned by peer-1 with range$")
+    process.send_signal(signal.SIGTERM)
+    assert leave(process).endswith("\nleaving: 1 member\ngone\n")
+
+
+async def test_a_generation_on_the_way_is_shown_too() -> None:
+    """KIP-429: in cooperative-sticky's middle generation partitions are given up, and assigned in the next."""
+    out = io.StringIO()
+    async with Emulator({"orders": 4}) as kafka, Fleet(kafka.bootstrap_servers) as fleet:
+        view = View(fleet, "g", out)
+        config = MemberConfig(group_id="g", client_id="first", assignors=("cooperative-sticky",), heartbeat_interval_ms=50)
+        first = fleet.peer(config, topics=["orders"])
+        view.start([first])
+        await fleet.stable()
+        view.draw()
+        fleet.peer(config.having(client_id="second"), topics=["orders"])
+        await fleet.stable()
+        view.draw()
+        lines = out.getvalue().splitlines()
+    given_up = "2 given up, to be assigned in the next generation"
+    assert lines == [
+        "1 member on its way into group g",
+        "generation 1: 1 member here with 4 partitions, assigned by first with cooperative-sticky",
+        "  first: orders 0-3",
+        f"generation 2: 1 member here with 2 partitions, assigned by first with cooperative-sticky; {given_up}",
+        "  first: orders 0-1",
+        "generation 3: 1 member here with 2 partitions, assigned by first with cooperative-sticky",
+    ]
 
 
 async def test_on_a_terminal_a_table_is_drawn_over() -> None:

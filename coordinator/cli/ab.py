@@ -1,0 +1,96 @@
+"""`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of its settings and compare what it costs.
+
+Each seed runs under every variant with the same churn, so that differences are paired by seed. A table shows medians and their 95 %
+intervals: first of each variant, then of its differences from the first one.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import Subparsers, UsageError, description
+from .simulate import load
+
+if TYPE_CHECKING:
+    from coordinator.simulator.measures import Estimate, Measures
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `ab`."""
+    parser = subparsers.add_parser("ab", help="compare variants of a scenario", description=description(__doc__), allow_abbrev=False)
+    parser.add_argument("scenario", metavar="FILE", help="a scenario file, or the name of a shipped scenario")
+    parser.add_argument("--vary", action="append", required=True, metavar="PATH=A,B",
+                        help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them")
+    parser.add_argument("--seeds", type=_seeds, default=20, metavar="N", help="how many seeds, from 1 on (default: 20)")
+    parser.add_argument("--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
+                        help="as of `simulate`, for all variants")
+
+
+def _seeds(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100_000:
+        raise ArgumentTypeError(f"{text!r}: give a whole number from 1 to 100000")
+    return int(text)
+
+
+def run(args: Namespace) -> int:
+    """Compare; 0, or 2 for a wrong file or option."""
+    from coordinator.event_log import EventLog
+    from coordinator.simulator.measures import NAMES, estimate, measure
+    from coordinator.simulator.run import run_scenario
+
+    base = load(args.scenario, args.settings)
+    kinds = [kind.name for kind in base.members]
+    variants = list(_variants(args.vary, kinds))
+    results: dict[str, list[Measures]] = {}
+    for name, settings in variants:
+        scenario = load(args.scenario, [*args.settings, *settings])
+        for seed in range(1, args.seeds + 1):
+            log = EventLog(seed=seed)
+            run_scenario(scenario, seed, log)
+            results.setdefault(name, []).append(measure(log.events()))
+    print(f"{base.name}: {args.seeds} seeds, medians and their 95 % intervals")
+    if args.svg is not None:
+        _draw(args.svg, f"{base.name}: {args.seeds} seeds", {
+            name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))] for name, rows in results.items()})
+    first = results[variants[0][0]]
+    for name, _ in variants:
+        print(f"\n{name}")
+        for column, what in enumerate(NAMES):
+            values = [row[column] for row in results[name]]
+            differences = [value - base_row[column] for value, base_row in zip(values, first, strict=True)]
+            paired = "" if results[name] is first else f"   difference {estimate(differences)}"
+            print(f"  {what:24} {estimate(values)!s:32}{paired}".rstrip())
+    return 0
+
+
+def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> None:
+    """Write the picture. Raises UsageError."""
+    from coordinator.simulator.drawing import svg
+    from coordinator.simulator.measures import NAMES
+
+    try:
+        Path(path).write_text(svg(title, NAMES, variants), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--svg {path}: cannot be written: {error.strerror or error}") from None
+
+
+def _variants(given: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Every combination: its name and its settings. Raises UsageError."""
+    from coordinator.simulator.schema import TABLES
+
+    axes: list[list[tuple[str, list[str]]]] = []
+    for each in given:
+        path, equals, values = each.partition("=")
+        options = [value.strip() for value in values.split(",") if value.strip()]
+        if not equals or len(options) < 2:
+            raise UsageError(f"--vary {each}: give a path and at least two values, such as assignor=range,sticky")
+        of_members = "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
+        paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
+        axes.append([(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options])
+    for combination in product(*axes):
+        yield " ".join(name for name, _ in combination), [setting for _, settings in combination for setting in settings]

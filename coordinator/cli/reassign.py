@@ -1,0 +1,131 @@
+"""`coordinator reassign`: move partitions to other brokers, as kafka-reassign-partitions does, on any cluster.
+
+generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, cancel undoes what is under way. Files
+are Kafka's. Status 0 if all went well, 1 if verify finds something unfinished or a broker refuses, 2 for wrong options and files, and for
+plans with brokers, topics or partitions that do not exist.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from . import Subparsers, UsageError, description
+
+if TYPE_CHECKING:
+    from ..reassign.admin import Admin
+
+T = TypeVar("T")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `reassign` and of its actions."""
+    parser = subparsers.add_parser(
+        "reassign", help="move partitions to other brokers", description=description(__doc__), allow_abbrev=False)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for action, text in (
+        ("generate", "propose an assignment for topics and brokers"), ("execute", "begin a reassignment"),
+        ("verify", "tell how far it is; clear throttles when it is done"), ("cancel", "cancel what is under way"),
+    ):
+        sub = actions.add_parser(action, help=text, description=text, allow_abbrev=False)
+        sub.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT", help="a broker; several with commas")
+        if action == "generate":
+            sub.add_argument("--topics-to-move-json-file", required=True, metavar="FILE", help="the topics")
+            sub.add_argument("--broker-list", required=True, metavar="ID,...", help="the brokers to move them to")
+            sub.add_argument("--disable-rack-aware", action="store_true", help="pay no heed to racks")
+            sub.add_argument("--seed", type=int, metavar="N", help="draw the proposal from this seed")
+            continue
+        sub.add_argument("--reassignment-json-file", required=True, metavar="FILE", help="the replicas wanted")
+        if action == "execute":
+            sub.add_argument("--additional", action="store_true", help="beside, or in place of, what is under way")
+            sub.add_argument("--throttle", type=int, metavar="BYTES", help="so many bytes a second between brokers")
+        else:
+            sub.add_argument("--preserve-throttles", action="store_true", help="leave throttles as they are")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it; the exit status."""
+    from ..members.live.bootstrap import AddressError, parse_addresses
+    from ..reassign.admin import Admin, AdminError
+    from ..reassign.tool import PlanError, ToolError
+
+    try:
+        bootstrap = parse_addresses(args.bootstrap_server)
+    except AddressError as error:
+        raise UsageError(f"--bootstrap-server: {error}") from None
+    act: Callable[[Admin], int] = {"generate": _generate, "execute": _execute, "verify": _verify, "cancel": _cancel}[args.action](args)
+    try:
+        with Admin(bootstrap) as admin:
+            return act(admin)
+    except (AdminError, ToolError) as error:
+        print(f"coordinator reassign {args.action}: {error}", file=sys.stderr)
+        return 2 if isinstance(error, PlanError) else 1
+
+
+def _generate(args: argparse.Namespace) -> Callable[[Admin], int]:
+    from random import Random
+
+    from ..reassign import tool
+    from ..reassign.files import read_topics
+
+    topics = _read(args.topics_to_move_json_file, read_topics)
+    try:
+        brokers = [int(text) for text in args.broker_list.split(",")]
+    except ValueError:
+        raise UsageError(f"--broker-list {args.broker_list}: broker ids are meant, such as 1,2,3") from None
+
+    def act(admin: Admin) -> int:
+        tool.generate(admin, topics, brokers, Random(args.seed), print, racks=not args.disable_rack_aware)
+        return 0
+
+    return act
+
+
+def _execute(args: argparse.Namespace) -> Callable[[Admin], int]:
+    from ..reassign import tool
+    from ..reassign.files import read_assignment
+
+    targets = _read(args.reassignment_json_file, read_assignment)
+    if args.throttle is not None and args.throttle <= 0:
+        raise UsageError(f"--throttle {args.throttle}: a number of bytes a second above 0 is meant")
+
+    def act(admin: Admin) -> int:
+        tool.execute(admin, targets, print, additional=args.additional, throttle=args.throttle)
+        return 0
+
+    return act
+
+
+def _verify(args: argparse.Namespace) -> Callable[[Admin], int]:
+    from ..reassign import tool
+    from ..reassign.files import read_assignment
+
+    targets = _read(args.reassignment_json_file, read_assignment)
+    return lambda admin: 0 if tool.verify(admin, targets, print, preserve_throttles=args.preserve_throttles) else 1
+
+
+def _cancel(args: argparse.Namespace) -> Callable[[Admin], int]:
+    from ..reassign import tool
+    from ..reassign.files import read_assignment
+
+    targets = _read(args.reassignment_json_file, read_assignment)
+
+    def act(admin: Admin) -> int:
+        tool.cancel(admin, targets, print, preserve_throttles=args.preserve_throttles)
+        return 0
+
+    return act
+
+
+def _read(path: str, read: Callable[[str], T]) -> T:
+    from ..reassign.files import FileError
+
+    try:
+        return read(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except FileError as error:
+        raise UsageError(f"{path}: {error}") from None

@@ -1,0 +1,39 @@
+"""`coordinator report DIR`: make a page of the runs in DIR, with plots, statistics and the worst rebalances, on Spark.
+
+DIR has tables (`coordinator tables`) or a sweep that kept its tables (`keep = "tables"`). The page, `DIR/report/index.html`, needs no
+network and no scripts; beside it stand the same numbers as CSV and the plots as SVG and PNG.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from . import Subparsers, UsageError, description
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `report`."""
+    parser = subparsers.add_parser(
+        "report", help="an HTML report of a sweep or of tables", description=description(__doc__), allow_abbrev=False)
+    parser.add_argument("dir", metavar="DIR", help="a directory of tables, or of a sweep")
+    parser.add_argument("--out", metavar="DIR", help="where the report goes (default: DIR/report)")
+    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
+
+
+def run(args: Namespace) -> int:
+    """Report; 0, or 2 if the directory cannot be read or the report cannot be written."""
+    from coordinator.pipeline.spark.session import PipelineError, session
+
+    try:
+        spark = session("coordinator report", args.master)
+        try:
+            from coordinator.pipeline.spark.report import make_report
+
+            made = make_report(spark, args.dir, None if args.out is None else Path(args.out))
+        finally:
+            spark.stop()
+    except PipelineError as error:
+        raise UsageError(str(error)) from None
+    print(made)
+    return 0

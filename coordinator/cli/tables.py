@@ -1,0 +1,47 @@
+"""`coordinator tables LOGS... --out DIR`: turn event logs into Parquet tables, on Spark.
+
+LOGS are files or directories: plain, gzip or zstd, one run in a file or many. Lines that cannot be read go to table `quarantine`; the
+counts add up. docs/tables.md describes the tables, docs/pipeline.md what to do with them.
+"""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+
+from . import Subparsers, UsageError, description
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `tables`."""
+    parser = subparsers.add_parser(
+        "tables", help="event logs to Parquet tables, on Spark", description=description(__doc__), allow_abbrev=False)
+    parser.add_argument("logs", metavar="LOGS", nargs="+", help="event logs, or directories with *.jsonl, *.jsonl.gz and *.jsonl.zst")
+    parser.add_argument("--out", required=True, metavar="DIR", help="where the tables go")
+    parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
+    parser.add_argument("--replace", action="store_true", help="replace tables that are there already")
+
+
+def run(args: Namespace) -> int:
+    """Make the tables; 0, or 2 if they cannot be made."""
+    from coordinator.pipeline.sources import SourceError, log_files
+    from coordinator.pipeline.spark.session import PipelineError, session
+
+    try:
+        log_files(args.logs)
+        spark = session("coordinator tables", args.master)
+        try:
+            from coordinator.pipeline.spark.tables import make_tables
+
+            began = time.perf_counter()
+            made = make_tables(spark, args.logs, args.out, replace=args.replace)
+        finally:
+            spark.stop()
+    except (SourceError, PipelineError) as error:
+        raise UsageError(str(error)) from None
+    counts = made.counts
+    print(f"{counts.runs} runs of {made.files} files in {made.chunks} chunks; {time.perf_counter() - began:.1f} s")
+    rest = f"{counts.quarantined} quarantined, {counts.cut_short} cut short, {counts.blank} blank"
+    print(f"{counts.lines} lines: {counts.events} events, {rest}")
+    print(", ".join(f"{name} {number}" for name, number in made.rows.items() if number))
+    return 0

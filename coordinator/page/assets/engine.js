@@ -1,0 +1,34 @@
+// @ts-check
+/** The simulator in a worker: loaded when it is first asked for, one request at a time. */
+
+/** @type {Worker|null} */
+let worker = null;
+let number = 0;
+/** @type {Map<number, [(value: any) => void, (error: Error) => void]>} */
+const waiting = new Map();
+
+const WITHOUT = "This browser cannot run the engine (WebAssembly or module workers are missing). The recorded run of a lesson can still be stepped through; to change it, use a newer browser.";
+
+/** Ask the engine for something (see request in coordinator.page.engine). Rejects with a sentence. @param {any} asked @returns {Promise<any>} */
+export function ask(asked) {
+  if (typeof WebAssembly !== "object" || typeof Worker !== "function") return Promise.reject(new Error(WITHOUT));
+  if (worker === null) {
+    worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }) => {
+      const [resolve, reject] = waiting.get(data.id) ?? [];
+      waiting.delete(data.id);
+      if (data.error) reject?.(new Error(data.error));
+      else resolve?.(data.ok);
+    };
+    worker.onerror = () => {
+      for (const [, reject] of waiting.values()) reject(new Error(WITHOUT));
+      waiting.clear();
+      worker = null;
+    };
+  }
+  const id = number++;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, [resolve, reject]);
+    /** @type {Worker} */ (worker).postMessage({ id, asked: JSON.stringify(asked) });
+  });
+}

@@ -1,0 +1,141 @@
+// @ts-check
+/** A lesson: its recorded run until the question, a prediction marked on the picture, the answer, and runs with something changed. */
+import { Component, render } from "./vendor/preact.mjs";
+import { ask } from "./engine.js";
+import { Stage } from "./stage.js";
+import { fromHash, toHash } from "./url.js";
+import { html, seconds } from "./view.js";
+import { WhatIf, told } from "./whatif.js";
+
+const TEACH = new URLSearchParams(location.search).has("teach");
+
+class Lesson extends Component {
+  /** @param {any} props */
+  constructor(props) {
+    super(props);
+    const { lesson } = props;
+    /** @type {any} */
+    this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "" };
+  }
+
+  componentDidMount() {
+    const answer = /** @type {HTMLDetailsElement} */ (document.getElementById("answer"));
+    const question = /** @type {HTMLElement} */ (document.getElementById("question"));
+    question.addEventListener("change", (event) => {
+      const chosen = /** @type {HTMLInputElement} */ (event.target).value;
+      this.setState({ guess: this.props.lesson.options.find((/** @type {any} */ each) => each.id === chosen) ?? null });
+    });
+    answer.addEventListener("toggle", () => answer.open && this.reveal());
+    document.getElementById("reveal")?.addEventListener("click", () => {
+      answer.open = true;
+      answer.scrollIntoView({ block: "nearest" });
+    });
+    this.follow();
+    addEventListener("hashchange", () => this.follow());
+  }
+
+  /** Run what the link says. */
+  async follow() {
+    const { lesson, version } = this.props;
+    try {
+      const shared = await fromHash(location.hash);
+      if (!shared) return;
+      if (shared.v !== version) this.setState({ problem: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
+      if (shared.actions.length || shared.settings.length) await this.branch("from the link", shared.actions, shared.settings);
+      this.setState({ now: Math.max(0, Math.min(shared.now, lesson.picture.end_ms)) });
+    } catch (error) {
+      this.setState({ problem: `This link is damaged (${/** @type {Error} */ (error).message}): ask for it again, or begin with the lesson as it stands.` });
+    }
+  }
+
+  reveal() {
+    if (this.state.revealed || TEACH) return;
+    const { lesson } = this.props, guess = this.state.guess;
+    const verdict = document.getElementById("verdict");
+    if (verdict) verdict.textContent = guess ? (guess.id === lesson.answer ? "That is what happens." : `You said: ${guess.text}`) : "";
+    this.setState({ revealed: true, now: lesson.truth_ms ?? lesson.stop_ms });
+  }
+
+  get notes() {
+    const { lesson } = this.props, { guess, revealed } = this.state, lanes = lesson.picture.groups[0]?.lanes ?? [];
+    const lane = (/** @type {string|null} */ name) => { const found = lanes.find((/** @type {any} */ each) => each.name === name); return found ? { lane: found.index } : {}; };
+    const notes = [];
+    if (guess) notes.push({ kind: "guess", at_ms: lesson.stop_ms, text: "? your prediction", ...lane(guess.lane) });
+    const right = lesson.options.find((/** @type {any} */ each) => each.id === lesson.answer);
+    if (revealed && lesson.truth_ms !== null) notes.push({ kind: "truth", at_ms: lesson.truth_ms, text: lesson.truth, ...lane(right?.lane) });
+    return notes;
+  }
+
+  /** @param {string} name @param {any[]} actions @param {string[]} settings */
+  async branch(name, actions, settings) {
+    const { lesson } = this.props;
+    this.setState({ busy: true, problem: "", spoken: "The engine runs." });
+    try {
+      const { picture } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings });
+      const branches = [...this.state.branches, { name, actions, settings, picture }];
+      const more = picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms;
+      this.setState({ branches, count: this.state.count + 1, busy: false, spoken: `${name} is there: ${difference(more)}.` });
+      return true;
+    } catch (error) {
+      this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
+      return false;
+    }
+  }
+
+  /** @param {any} action */
+  async act(action) {
+    const last = this.state.branches.at(-1), actions = [...(last?.actions ?? []), action], settings = last?.settings ?? [];
+    if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share(actions, settings);
+  }
+
+  /** @param {any[]} actions @param {string[]} settings */
+  async share(actions, settings) {
+    try {
+      history.replaceState(null, "", await toHash({ v: this.props.version, seed: this.props.lesson.seed, settings, actions, now: this.state.now }));
+    } catch (error) {
+      this.setState({ problem: /** @type {Error} */ (error).message });
+    }
+  }
+
+  render() {
+    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member } = this.state, [from, to] = lesson.window_ms;
+    const members = lesson.picture.groups[0]?.lanes.map((/** @type {any} */ lane) => lane.name) ?? [];
+    const pick = (/** @type {string} */ name) => this.setState({ member: name });
+    return html`<div>
+      <${Stage} picture=${lesson.picture} from=${from} to=${to} now=${now} horizon=${revealed ? undefined : lesson.stop_ms} notes=${this.notes}
+        name=${lesson.title} onCursor=${(/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }} onPick=${pick} />
+      ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
+        ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
+          <button type="button" disabled=${busy} onClick=${() => this.branch(each.name, [], each.settings)}>${each.name}</button>`)}</p>`}`}
+      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+      <p class="live" aria-live="polite">${spoken}</p>
+      ${branches.map((/** @type {any} */ each, /** @type {number} */ at) => html`<section class="branch" aria-label=${each.name}>
+        <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) })}>remove</button></h2>
+        <p>${difference(each.picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms)}${each.actions.length ? `; ${each.actions.map(told).join("; ")}` : ""}</p>
+        <${Stage} key=${at} picture=${each.picture} from=${from} to=${to} now=${now} name=${each.name}
+          notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`)}
+    </div>`;
+  }
+}
+
+/** @param {number} ms */
+function difference(ms) {
+  if (!ms) return "as many partition-seconds lost as in the lesson's run";
+  return `${seconds(Math.abs(ms))} partition-seconds ${ms > 0 ? "more" : "fewer"} lost than in the lesson's run`;
+}
+
+const place = document.getElementById("stage");
+if (new URLSearchParams(location.search).has("present")) document.body.classList.add("present");
+if (TEACH) document.body.classList.add("teach");
+if (place) {
+  try {
+    const answer = await fetch(`${place.dataset.lesson}.json`);
+    const lesson = await answer.json();
+    place.replaceChildren();
+    render(html`<${Lesson} lesson=${lesson} version=${place.dataset.version} />`, place);
+    document.body.dataset.ready = "yes";
+  } catch (error) {
+    place.insertAdjacentText("afterbegin", `The run of this lesson could not be loaded (${error}). Serve the folder, for example with \`coordinator lessons DIR\`; a page opened from a file cannot load it.`);
+  }
+}

@@ -1,0 +1,40 @@
+// @ts-check
+/** A log of the reader's own, folded and drawn in the browser: nothing leaves the machine. */
+import { render } from "./vendor/preact.mjs";
+import { ask } from "./engine.js";
+import { Stage } from "./stage.js";
+import { html } from "./view.js";
+
+const place = /** @type {HTMLElement} */ (document.getElementById("stage"));
+const MOST_BYTES = 200_000_000;
+
+/** @param {File} file */
+async function open(file) {
+  if (file.size > MOST_BYTES) {
+    show(html`<p class="problem" role="alert">${file.name} has ${Math.round(file.size / 1e6)} MB, more than a page holds: run "coordinator watch" for it.</p>`);
+    return;
+  }
+  show(html`<p class="live" role="status">Reading ${file.name} …</p>`);
+  try {
+    const { picture } = await ask({ op: "open", name: file.name, text: await file.text() });
+    const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
+    show(html`<${Stage} picture=${picture} name=${file.name} more=${more} />`);
+  } catch (error) {
+    show(html`<p class="problem" role="alert">${/** @type {Error} */ (error).message}</p>`);
+  }
+}
+
+/** @param {any} what */
+function show(what) {
+  render(what, place);
+}
+
+const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+input.addEventListener("change", () => input.files?.[0] && open(input.files[0]));
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  const file = event.dataTransfer?.files[0];
+  if (file) open(file);
+});
+document.body.dataset.ready = "yes";

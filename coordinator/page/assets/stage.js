@@ -1,0 +1,300 @@
+// @ts-check
+/** The picture with its cursor, its controls and what is said beside the cursor. Shows a picture; changes none. */
+import { Component } from "./vendor/preact.mjs";
+import { Drawing, GUTTER, LANE, invert, laneY, layout, scale } from "./draw.js";
+import { Now, Whole, timers } from "./tables.js";
+import { at, html, instant, lostUntil, seconds, stepAt } from "./view.js";
+
+/** @typedef {import("./view.js").Group} Group
+ * @typedef {import("./view.js").Picture} Picture
+ * @typedef {import("./view.js").Step} Step
+ * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
+ * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string,
+ *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onPick?: (lane: string) => void, follow?: boolean}} Props */
+
+const STILL = typeof matchMedia === "function" && matchMedia("(prefers-reduced-motion: reduce)").matches;
+const CHUNK = 500;
+let count = 0;
+const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0: zoom. M: step by message, event or deadline.";
+
+/** The drawing alone, drawn again only when what it shows has changed. @extends Component<any> */
+class Still extends Component {
+  /** @param {any} next */
+  shouldComponentUpdate(next) {
+    const { group, window } = this.props;
+    return next.group !== group || next.label !== this.props.label || ["from", "to", "width", "horizon"].some((key) => next.window[key] !== window[key]);
+  }
+
+  render() {
+    return html`<${Drawing} ...${this.props} />`;
+  }
+}
+
+export class Stage extends Component {
+  /** @param {Props} props */
+  constructor(props) {
+    super(props);
+    /** @type {any} */
+    this.state = { now: props.now ?? Math.min(props.from ?? 0, this.end(props)), from: props.from ?? 0, to: props.to ?? this.last(props),
+      group: props.group, width: 960, playing: false, by: "event", spoken: "", table: false, chunks: {}, seq: null };
+    /** @type {any} */
+    this.root = null;
+    this.frame = 0;
+    this.uid = count++;
+  }
+
+  /** @param {Props} props */
+  last(props) {
+    return Math.max(1, props.picture.end_ms);
+  }
+
+  /** How far may be seen. @param {Props} props */
+  end(props) {
+    return Math.min(props.horizon ?? Infinity, this.last(props));
+  }
+
+  componentDidMount() {
+    this.measure = () => this.setState({ width: Math.max(320, this.root.clientWidth || 960) });
+    if (typeof ResizeObserver === "function") {
+      this.watcher = new ResizeObserver(this.measure);
+      this.watcher.observe(this.root);
+    }
+    this.measure();
+  }
+
+  componentWillUnmount() {
+    this.watcher?.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  /** @param {Props} before */
+  componentDidUpdate(before) {
+    const props = /** @type {Props} */ (this.props);
+    if (props.now !== undefined && props.now !== before.now && props.now !== this.state.now) this.setState({ now: Math.min(props.now, this.end(props)) });
+    if (before.picture === props.picture && before.from === props.from && before.to === props.to) return;
+    const followed = props.follow && this.state.now >= this.end(before);
+    const to = before.to !== props.to || this.state.to >= this.last(before) ? props.to ?? this.last(props) : this.state.to;
+    this.setState({ to, from: before.from !== props.from ? props.from ?? 0 : this.state.from, chunks: {},
+      now: followed ? this.end(props) : Math.min(this.state.now, this.end(props)) });
+  }
+
+  /** @returns {Group|undefined} */
+  get group() {
+    const { picture } = /** @type {Props} */ (this.props);
+    return picture.groups.find((each) => each.group === this.state.group) ?? picture.groups[0];
+  }
+
+  /** The steps that can be stepped through by event, message or deadline. @returns {Step[]} */
+  get steps() {
+    const { picture } = /** @type {Props} */ (this.props), group = this.group?.group, by = this.state.by;
+    if (this.memo?.picture !== picture || this.memo.group !== group || this.memo.by !== by) {
+      const due = new Set(this.group?.deadlines.map((each) => each.seq));
+      const steps = picture.steps.filter((step) => (step.group === null || step.group === group)
+        && (by === "event" || (by === "message" ? step.message : due.has(step.seq) || step.type === "MemberRemoved" || step.type === "PendingMemberRemoved")));
+      this.memo = { picture, group, by, steps };
+    }
+    return this.memo.steps;
+  }
+
+  /** The step at the cursor: the one that was stepped to, else the last before it. @returns {Step|undefined} */
+  get current() {
+    const { picture } = /** @type {Props} */ (this.props);
+    if (picture.steps.length || !picture.step_count) {
+      const steps = this.steps, chosen = steps.find((step) => step.seq === this.state.seq && step.at_ms === this.state.now);
+      return chosen ?? steps[stepAt(steps, this.state.now)];
+    }
+    const index = this.far();
+    const chunk = this.state.chunks[Math.floor(index / CHUNK)];
+    if (chunk === undefined) this.fetch(Math.floor(index / CHUNK));
+    return Array.isArray(chunk) ? chunk[index % CHUNK] : undefined;
+  }
+
+  /** In a long log: the number of the step at the cursor. */
+  far() {
+    const { picture } = /** @type {Props} */ (this.props), all = picture.step_index;
+    if (this.state.index !== undefined && all[this.state.index] === this.state.now) return this.state.index;
+    let low = 0, high = all.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (all[middle] <= this.state.now) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  /** @param {number} chunk */
+  fetch(chunk) {
+    const { more } = /** @type {Props} */ (this.props);
+    this.state.chunks[chunk] = null;
+    more?.(chunk * CHUNK, (chunk + 1) * CHUNK).then((steps) => this.setState({ chunks: { ...this.state.chunks, [chunk]: steps } }));
+  }
+
+  /** Put the cursor somewhere. @param {number} ms @param {boolean} speak @param {any} more */
+  go(ms, speak = false, more = { seq: null, index: undefined }) {
+    const props = /** @type {Props} */ (this.props);
+    const now = Math.max(0, Math.min(this.end(props), Math.round(ms)));
+    const { from, to } = this.state, wide = to - from;
+    const moved = now < from || now > to ? { from: Math.max(0, now - wide / 2), to: Math.max(0, now - wide / 2) + wide } : {};
+    this.setState({ now, ...moved, ...more }, () => {
+      if (speak) this.speak();
+      props.onCursor?.(this.state.now, this.group?.group ?? "");
+    });
+  }
+
+  speak() {
+    const step = this.current;
+    this.setState({ spoken: step ? `${instant(step.at_ms)}. ${step.say}` : `${instant(this.state.now)}. Nothing has happened yet.` });
+  }
+
+  /** @param {number} count */
+  step(count) {
+    const props = /** @type {Props} */ (this.props);
+    if (!props.picture.steps.length && props.picture.step_count) {
+      const index = Math.max(0, Math.min(props.picture.step_count - 1, this.far() + count));
+      this.go(props.picture.step_index[index], true, { index });
+      return;
+    }
+    const steps = this.steps, step = this.current, here = step ? steps.indexOf(step) : -1;
+    const back = count < 0 && step && step.at_ms < this.state.now ? 1 : 0;
+    const next = steps[Math.max(0, Math.min(steps.length - 1, here + count + back))];
+    if (next && next.at_ms <= this.end(props)) this.go(next.at_ms, true, { seq: next.seq });
+    else if (count > 0) this.go(this.end(props), true);
+  }
+
+  play() {
+    const playing = !this.state.playing;
+    this.setState({ playing });
+    if (!playing) return;
+    const props = /** @type {Props} */ (this.props), speed = (this.state.to - this.state.from) / 20_000;
+    let before = performance.now();
+    const turn = (/** @type {number} */ time) => {
+      if (!this.state.playing) return;
+      if (STILL) {
+        if (time - before > 1500) { before = time; this.step(1); }
+      } else {
+        this.go(this.state.now + Math.max(1, (time - before) * speed));
+        before = time;
+      }
+      if (this.state.now >= this.end(props)) this.setState({ playing: false });
+      else this.frame = requestAnimationFrame(turn);
+    };
+    this.frame = requestAnimationFrame(turn);
+  }
+
+  /** @param {number} factor */
+  zoom(factor) {
+    const props = /** @type {Props} */ (this.props), { from, to, now } = this.state, last = props.to ?? this.last(props);
+    const wide = Math.max(20, Math.min(Math.max(last, this.last(props)), (to - from) * factor));
+    const begin = Math.max(0, Math.min(now - ((now - from) / (to - from)) * wide, Math.max(last, this.last(props)) - wide));
+    this.setState({ from: Math.round(begin), to: Math.round(begin + wide) });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const props = /** @type {Props} */ (this.props);
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.step(10), PageUp: () => this.step(-10),
+      Home: () => this.go(0, true), End: () => this.go(this.end(props), true), " ": () => this.play(), "+": () => this.zoom(0.5), "=": () => this.zoom(0.5),
+      "-": () => this.zoom(2), 0: () => this.fit(), m: () => this.by(), M: () => this.by(),
+    };
+    const act = keys[event.key];
+    if (act) {
+      event.preventDefault();
+      act();
+    }
+  }
+
+  by() {
+    const kinds = ["event", "message", "deadline"], by = kinds[(kinds.indexOf(this.state.by) + 1) % 3];
+    this.setState({ by, spoken: `Steps go by ${by} now.` });
+  }
+
+  fit() {
+    const props = /** @type {Props} */ (this.props);
+    this.setState({ from: props.from ?? 0, to: props.to ?? this.last(props) });
+  }
+
+  /** @param {PointerEvent} event */
+  point(event) {
+    if (event.type === "pointermove" && !(event.buttons & 1)) return;
+    const box = this.root.querySelector("svg.picture").getBoundingClientRect();
+    const lane = this.group?.lanes[Math.floor(((event.clientY - box.top) * (this.state.width / box.width) - laneY(0) + 14) / LANE)];
+    if (lane && event.type === "pointerdown") /** @type {Props} */ (this.props).onPick?.(lane.name);
+    this.go(invert(this.window, (event.clientX - box.left) * (this.state.width / box.width)));
+  }
+
+  get window() {
+    const { from, to, width } = this.state;
+    return { from, to, width, horizon: this.end(/** @type {Props} */ (this.props)) };
+  }
+
+  render() {
+    const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
+    if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
+    const window = this.window, x = scale(window), place = layout(group), step = this.current, horizon = this.end(props);
+    const lost = lostUntil(group, Math.min(now, horizon));
+    const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
+    return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
+      ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value })}>
+        ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
+      <p class="headline"><strong class="lost">${seconds(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
+      ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
+      <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
+          onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}>
+        <${Still} group=${group} window=${window} label=${label} uid=${this.uid} />
+        <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height} aria-hidden="true">
+          ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
+          ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}
+        </svg>
+      </div>
+      <div class="controls">
+        <button type="button" onClick=${() => this.step(-1)} aria-label="step back">◀ step</button>
+        <button type="button" onClick=${() => this.step(1)} aria-label="step forward">step ▶</button>
+        <button type="button" onClick=${() => this.play()} aria-pressed=${playing}>${playing ? "pause" : "play"}</button>
+        <label>by <select value=${by} onChange=${(/** @type {any} */ event) => this.setState({ by: event.target.value })}>
+          <option>event</option><option>message</option><option>deadline</option></select></label>
+        <input type="range" class="scrub" aria-label="instant" min="0" max=${horizon} value=${now} aria-valuetext=${instant(now)}
+          onInput=${(/** @type {any} */ event) => this.go(Number(event.target.value))} />
+        <button type="button" onClick=${() => this.zoom(0.5)} aria-label="zoom in">+</button>
+        <button type="button" onClick=${() => this.zoom(2)} aria-label="zoom out">−</button>
+        <button type="button" onClick=${() => this.fit()}>whole</button>
+      </div>
+      <div class="beside">
+        <section class="panel" aria-label="at the cursor">
+          ${step ? html`<h2>${instant(step.at_ms)} <span class="type">${step.type}</span></h2><p class="say">${step.say}</p>
+            ${step.fields.length > 0 && html`<dl>${step.fields.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
+            ${step.cause !== null && html`<button type="button" class="link" onClick=${() => this.cause(step)}>what made it happen</button>`}`
+            : html`<p>Nothing has happened yet.</p>`}
+          ${timers(group, now).length > 0 && html`<h3>Timers</h3><ul>${timers(group, now).map((row) => html`<li>${row}</li>`)}</ul>`}
+        </section>
+        <section class="now" aria-label="members at the cursor"><${Now} group=${group} now=${now} /></section>
+      </div>
+      <details class="whole" open=${table} onToggle=${(/** @type {any} */ event) => this.setState({ table: event.target.open })}>
+        <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} horizon=${horizon} />`}</details>
+      <p class="live" aria-live="polite">${spoken}</p>
+    </div>`;
+  }
+
+  /** @param {Step} step */
+  cause(step) {
+    const { picture } = /** @type {Props} */ (this.props), found = picture.steps.find((each) => each.seq === step.cause);
+    if (found) this.setState({ by: "event" }, () => this.go(found.at_ms, true, { seq: found.seq }));
+  }
+}
+
+/** A prediction, the truth or an action, marked on the picture. @param {Note} note @param {(ms: number) => number} x
+ * @param {ReturnType<typeof layout>} place @param {import("./draw.js").Window} window */
+function noted(note, x, place, window) {
+  const left = note.at_ms === undefined ? GUTTER + 4 : x(Math.max(window.from, Math.min(window.to, note.at_ms)));
+  const y = note.lane === undefined ? 12 : laneY(note.lane) + 12;
+  return html`<g class=${`note ${note.kind}`}>
+    ${note.at_ms !== undefined && html`<line x1=${left} x2=${left} y1=${note.lane === undefined ? 0 : y - 18} y2=${note.lane === undefined ? place.height : y + 10} />`}
+    <text x=${Math.min(left + 4, window.width - note.text.length * 6.6 - 4)} y=${note.kind === "truth" ? y + 10 : y}>${note.text}</text></g>`;
+}
+
+/** What the state of a group is called at an instant, for titles. @param {Group} group @param {number} now */
+export function stateAt(group, now) {
+  return at(group.states, now)?.[2] ?? "no group yet";
+}

@@ -1,0 +1,24 @@
+// @ts-check
+/** The worker: Python as WebAssembly with the simulator, unchanged. Takes JSON, gives JSON (coordinator.page.engine.request). */
+const loaded = load();
+
+async function load() {
+  // @ts-ignore: beside this file in a built site
+  const { loadPyodide } = await import("./pyodide/pyodide.mjs");
+  const [python, sources] = await Promise.all([
+    loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href }),
+    fetch(new URL("./engine.zip", import.meta.url)).then((answer) => answer.arrayBuffer()),
+  ]);
+  python.unpackArchive(new Uint8Array(sources), "zip", { extractDir: "/engine" });
+  python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.page.engine import request");
+  return python.globals.get("request");
+}
+
+self.onmessage = async ({ data }) => {
+  try {
+    const request = await loaded;
+    self.postMessage({ id: data.id, ...JSON.parse(request(data.asked)) });
+  } catch (error) {
+    self.postMessage({ id: data.id, error: `The engine could not do this: ${String(error).split("\n").filter(Boolean).at(-1)}` });
+  }
+};

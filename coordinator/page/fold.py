@@ -1,0 +1,323 @@
+"""A log folded, line by line, into what a picture shows of each group: states, generations, deadlines, lanes, owners.
+
+Names, ownership and causes are those of `coordinator.event_log.timeline`, so that the picture and `coordinator explain` tell the same.
+Rules: a process that writes stream `member` is taken at its word; of others, stops are inferred from requests. A frozen or stalled
+process owns what it had. Depends on the log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ..event_log.reader import Line
+from ..event_log.timeline import Timeline
+from ..event_log.views import GroupView, MemberView, Partitions
+from .lanes import Key, Lane, Raster
+from .long_logs import KeptSteps, Steps
+from .tracks import Track
+
+_RECORDS: Final = frozenset({"RecordsPolled", "RecordsProcessed", "RecordsSent", "RecordsDelivered", "CommitEnded"})
+"""What applications do with records: too much of it to step through."""
+_UUID_LETTERS: Final = 22
+"""The length of a uuid in base 64, as members of the consumer protocol make them."""
+_OBSERVED: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded"})
+_ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
+_MARKED: Final = {"join_group": "join", "sync_group": "sync", "leave_group": "leave", "heartbeat": "heartbeat",
+                  "offset_commit": "commit", "txn_offset_commit": "commit", "consumer_group_heartbeat": "heartbeat"}  # fmt: skip
+_QUIET: Final = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"})
+"""Events of a group that change no owner, which saves a look at every member."""
+
+
+class GroupPicture:
+    """One group: its band, its lanes, its raster."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state: Track[str] = Track()
+        self.number: Track[int] = Track()
+        """The generation, or the group epoch of a consumer group."""
+        self.broker: Track[int] = Track()
+        self.deadlines: list[dict[str, Any]] = []
+        self.lanes: list[Lane] = []
+        self.raster = Raster()
+        self._by_client: dict[str, Lane] = {}
+        self._by_member: dict[str, Lane] = {}
+
+    def lane_of_client(self, client: str, at_ms: int) -> Lane:
+        """The lane of a process that tells what it does."""
+        lane = self._by_client.get(client)
+        if lane is None:
+            lane = self._by_client[client] = self._new(client, at_ms)
+        return lane
+
+    def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
+        """The lane of a member id: its process's, if that is known by its client id, else its own."""
+        lane = self._by_member.get(member_id)
+        if lane is None:
+            lane = self._by_client.get(client) or self._new(name, at_ms)
+            self._by_member[member_id] = lane
+        return lane
+
+    def with_names(self, text: str) -> str:
+        """A sentence with the names of processes where it has ids that clients made up themselves (KIP-848), which tell nobody anything."""
+        for member_id, lane in self._by_member.items():
+            if lane.tells and len(member_id) == _UUID_LETTERS and member_id in text:
+                text = text.replace(member_id, lane.name)
+        return text
+
+    def known(self, line: Line) -> Lane | None:
+        """The lane a line belongs to, if there is one yet."""
+        return self._by_member.get(line.get("member", "")) or self._by_client.get(line.get("client", ""))
+
+    def bind(self, member_id: str, lane: Lane) -> None:
+        """A process acts under this member id."""
+        self._by_member[member_id] = lane
+        lane.member_id = member_id
+
+    def _new(self, name: str, at_ms: int) -> Lane:
+        lane = Lane(len(self.lanes), name, at_ms)
+        self.lanes.append(lane)
+        return lane
+
+    def hold(self, lane: Lane, held: frozenset[Key], at_ms: int) -> None:
+        """A lane owns exactly these from now on."""
+        if held != lane.held:
+            gone, come = lane.held - held, held - lane.held
+            lane.held = held
+            self.raster.remove(lane, gone, at_ms)
+            self.raster.add(lane, come, at_ms)
+        lane.refresh(at_ms)
+
+    def set_deadline(self, kind: str, at_ms: int, due_ms: int | None, seq: int) -> None:
+        """A deadline is in force; the one of this kind before it no longer is. `due_ms` None: none is."""
+        for deadline in reversed(self.deadlines):
+            if deadline["kind"] == kind:
+                if deadline["until_ms"] is None:
+                    deadline["until_ms"] = at_ms
+                break
+        if due_ms is not None:
+            self.deadlines.append({"kind": kind, "at_ms": at_ms, "due_ms": due_ms, "until_ms": None, "seq": seq})
+
+
+class Fold:
+    """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
+
+    def __init__(self, steps: Steps | None = None) -> None:
+        self.timeline = Timeline(details=False)
+        self.groups: dict[str, GroupPicture] = {}
+        self.steps: Steps = KeptSteps() if steps is None else steps
+        self._asked: dict[str, Line] = {}
+        """The last request that was seen of each group: who asked for what follows from it."""
+
+    def feed_all(self, lines: Iterable[Line]) -> Fold:
+        """Fold many lines; returns itself."""
+        for line in lines:
+            self.feed(line)
+        return self
+
+    def feed(self, line: Line) -> None:
+        """Fold one line."""
+        self.timeline.feed(line)
+        if _is_step(line):
+            self.steps.add(line)
+        stream, name = line["stream"], line.get("group")
+        if stream == "fault":
+            self._fault(line)
+        if name is None or stream not in ("group", "wire", "member"):
+            return
+        picture = self.groups.get(name)
+        if picture is None:
+            picture = self.groups[name] = GroupPicture(name)
+        {"group": self._group, "wire": self._wire, "member": self._told}[stream](picture, line)
+
+    # -- streams
+
+    def _group(self, picture: GroupPicture, line: Line) -> None:
+        at_ms, kind = line["at_ms"], line["type"]
+        group = self.timeline.groups.get(picture.name)
+        if group is None:
+            return
+        self._band(picture, group, line)
+        if "member" in line and kind in ("MemberPending", "MemberJoined", "MemberRejoined", "MemberReplaced", "ConsumerMemberSubscribed"):
+            asked = self._asked.get(picture.name, {})
+            client = str(line.get("client_id") or (asked.get("client", "") if asked.get("seq") == line["cause"] else ""))
+            lane = picture.lane_of_member(line["member"], group.name(line["member"]) or "", client, at_ms)
+            picture.bind(line["member"], lane)
+            lane.session_timeout_ms = line.get("session_timeout_ms", lane.session_timeout_ms)
+        own = picture.known(line) if "member" in line else None
+        if own is not None:
+            own.marks.append((at_ms, _MARKS.get(kind, "event"), line["seq"]))
+        if kind not in _QUIET:
+            self._members(picture, group, at_ms)
+        tell = _EPOCHS.get(kind)
+        if tell is not None:
+            tell(picture, line)
+
+    def _band(self, picture: GroupPicture, group: GroupView, line: Line) -> None:
+        at_ms, kind = line["at_ms"], line["type"]
+        consumers = group.consumers
+        if consumers is not None and not consumers.classic:
+            picture.state.set(consumers.state(), at_ms)
+            picture.number.set(consumers.epoch, at_ms)
+        else:
+            picture.state.set("Dead" if group.given_up_as else group.state, at_ms)
+            picture.number.set(group.generation, at_ms)
+        if "broker" in line:
+            picture.broker.set(line["broker"], at_ms)
+        if kind in ("RebalanceStarted", "DelayExtended", "JoinPhaseExtended"):
+            picture.set_deadline("join", at_ms, line["deadline_ms"], line["seq"])
+            picture.set_deadline("sync", at_ms, None, line["seq"])
+        elif kind == "GenerationStarted":
+            picture.set_deadline("join", at_ms, None, line["seq"])
+            picture.set_deadline("sync", at_ms, line["deadline_ms"], line["seq"])
+        elif kind in ("GenerationStored", "GroupEmptied", "GroupUnloaded", "GroupDeleted"):
+            picture.set_deadline("join", at_ms, None, line["seq"])
+            picture.set_deadline("sync", at_ms, None, line["seq"])
+
+    def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
+        """Who is a member now, who leads, and what those have that do not tell it themselves."""
+        there: set[int] = set()
+        stable = group.consumers is not None and not group.consumers.classic
+        for member_id, member in group.members.items():
+            lane = picture.lane_of_member(member_id, member.name, member.client_id, at_ms)
+            there.add(lane.index)
+            if lane.member_id is None:
+                lane.member_id = member_id
+            lane.in_group = lane.member_id in group.members  # a process that came back may have an old id among the members
+            lane.leads.set(True if member.name == group.leader and group.state != "Empty" else None, at_ms)
+            self._inferred(picture, lane, member, at_ms)
+        if stable and group.consumers is not None:
+            there |= self._consumer_members(picture, group, at_ms)
+        for lane in picture.lanes:
+            if lane.index not in there and lane.in_group:
+                lane.in_group = False
+                lane.leads.set(None, at_ms)
+                lane.epoch.set(None, at_ms)
+                if not lane.tells:
+                    lane.stopped = False
+                    picture.hold(lane, frozenset(), at_ms)
+                    lane.running = False
+                lane.refresh(at_ms)
+
+    def _consumer_members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> set[int]:
+        there = set()
+        story = group.consumers
+        assert story is not None
+        for member_id, epoch in story.members.items():
+            lane = picture.lane_of_member(member_id, group.name(member_id) or "", "", at_ms)
+            there.add(lane.index)
+            lane.in_group = True
+            lane.epoch.set(epoch, at_ms)
+            if not lane.tells:
+                lane.running = True
+                picture.hold(lane, _keys(story.has.get(member_id, {})) | _keys(story.revoking.get(member_id, {})), at_ms)
+            lane.refresh(at_ms)
+        return there
+
+    def _inferred(self, picture: GroupPicture, lane: Lane, member: MemberView, at_ms: int) -> None:
+        if not lane.tells:
+            lane.running = True
+            lane.stopped = member.pause is not None
+            picture.hold(lane, _keys(member.held), at_ms)
+        lane.refresh(at_ms)
+
+    def _wire(self, picture: GroupPicture, line: Line) -> None:
+        if line["type"] == "RequestSeen":
+            self._asked[picture.name] = line
+        lane = picture.known(line)
+        if lane is None:
+            return
+        at_ms, kind = line["at_ms"], line["type"]
+        mark = _MARKED.get(line.get("api", ""))
+        if mark is not None:
+            suffix = {"RequestAnswered": "-answered", "RequestRefused": "-refused"}.get(kind, "")
+            lane.marks.append((at_ms, mark + suffix, line["seq"]))
+        errors = line.get("errors", ())
+        if kind in ("RequestSeen", "RequestAnswered") or (kind == "RequestRefused" and set(errors) <= {"REBALANCE_IN_PROGRESS"}):
+            if mark in ("join", "sync", "heartbeat", "commit") and "member" in line and lane.in_group:
+                lane.signs.append(at_ms)
+        if kind == "RequestAnswered" and not lane.tells:
+            group = self.timeline.groups.get(picture.name)
+            member = group.members.get(line.get("member", "")) if group is not None else None
+            if member is not None:
+                self._inferred(picture, lane, member, at_ms)
+
+    def _told(self, picture: GroupPicture, line: Line) -> None:
+        """A process's own word."""
+        at_ms, kind = line["at_ms"], line["type"]
+        if kind in _RECORDS:
+            return
+        known = picture.known(line)
+        lane = known if known is not None else picture.lane_of_client(line["client"], at_ms)
+        if "member" in line and lane.member_id != line["member"]:
+            picture.bind(line["member"], lane)
+        lane.tells = True
+        lane.marks.append((at_ms, _TOLD.get(kind, "told"), line["seq"]))
+        held = lane.held
+        match kind:
+            case "PartitionsAssigned":
+                held |= _rows(line)
+                lane.stopped = False
+            case "PartitionsRevoked" | "PartitionsLost":
+                held -= _rows(line)
+                lane.stopped = not held and bool(lane.held)
+            case "MemberStarted":
+                lane.running, lane.frozen, lane.stalled, lane.stopped = True, False, False, False
+            case "ApplicationStalled" | "ApplicationResumed":
+                lane.stalled = kind == "ApplicationStalled"
+            case _ if kind in _ENDS:
+                lane.running, held = False, frozenset()
+        picture.hold(lane, held, at_ms)
+        picture.raster.refresh(lane, at_ms)
+
+    def _fault(self, line: Line) -> None:
+        """What was done to a member's process or to one of its requests."""
+        at_ms, kind, client = line["at_ms"], line["type"], line.get("client")
+        for picture in self.groups.values():
+            lane = picture.lane_of_client(client, at_ms) if client in picture._by_client else None
+            if lane is None:
+                continue
+            if kind in ("PauseMember", "MemberResumed"):
+                lane.frozen = kind == "PauseMember"
+                lane.refresh(at_ms)
+                picture.raster.refresh(lane, at_ms)
+            if kind == "FaultInjected" and line.get("action") == "observe":
+                if line.get("api") in ("Heartbeat", "ConsumerGroupHeartbeat"):
+                    lane.marks.append((at_ms, "heartbeat", line["seq"]))
+                    if lane.in_group:
+                        lane.signs.append(at_ms)
+            else:
+                lane.marks.append((at_ms, "fault", line["seq"]))
+
+
+def _is_step(line: Line) -> bool:
+    """Whether a reader steps through it: not what a run always begins with."""
+    if line["type"] in _RECORDS or (line["type"] in _OBSERVED and str(line.get("fault", "")).endswith(": observe")):
+        return False
+    if line["stream"] in ("run", "coordinator"):
+        return line["type"] != "RunStarted" and int(line["at_ms"]) > 0
+    return line["stream"] != "data" and not (line["stream"] == "cluster" and line.get("topic", "").startswith("__"))
+
+
+def _keys(partitions: Partitions) -> frozenset[Key]:
+    return frozenset((topic, number) for topic, numbers in partitions.items() for number in numbers)
+
+
+def _rows(line: Line) -> frozenset[Key]:
+    return frozenset((row["topic"], row["partition"]) for row in line["partitions"])
+
+
+def _consumer_epoch(picture: GroupPicture, line: Line) -> None:
+    lane = picture.known(line)
+    if lane is not None:
+        lane.epoch.set(line["member_epoch"], line["at_ms"])
+
+
+_EPOCHS: Final[dict[str, Callable[[GroupPicture, Line], None]]] = {"ConsumerMemberReconciled": _consumer_epoch}
+_MARKS: Final = {"MemberRemoved": "removed", "ConsumerMemberRemoved": "removed", "MemberPending": "pending", "LeaderElected": "elected"}
+_TOLD: Final = {
+    "PartitionsAssigned": "assigned", "PartitionsRevoked": "revoked", "PartitionsLost": "lost", "MemberStarted": "started",
+    "MemberClosing": "closing", "MemberClosed": "closed", "MemberCrashed": "crashed", "ApplicationStalled": "stalled",
+    "ApplicationResumed": "resumed", "MemberFailed": "failed",
+}  # fmt: skip

@@ -1,0 +1,156 @@
+"""A log file followed as it grows: the picture of its last run, fed line by line, and who waits for it to grow.
+
+A file that begins a new run, or that was replaced, begins a new picture. Something that is no log, or no longer one, is kept as a
+sentence for whoever looks. Depends on the log's public contract alone, so any process may write the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from os import PathLike, fspath
+from threading import Condition
+from typing import Any
+
+from ..event_log.envelope import HEADER_TYPE
+from ..event_log.reader import LogError, Parser, Run, runs
+from .long_logs import FileSteps
+from .picture import Picture
+
+LONG_BYTES = 32 << 20
+"""From this size on, steps stay in the file and commits are passed over."""
+_HEADER = HEADER_TYPE.encode()
+_MOST_AT_ONCE = 4 << 20
+"""Bytes read at once; what is longer is taken in turns, so that a reader never waits for a whole long log's growth."""
+
+
+class Follower:
+    """One log file. `run` names one run of it: then the picture ends with that run; None: the last one, also if it begins later."""
+
+    def __init__(self, path: str | PathLike[str], run: str | None = None) -> None:
+        """Read what is there. Raises LogError, OSError."""
+        self.path = fspath(path)
+        self.name = self.path.rpartition("/")[2]
+        self.version = 0
+        self.problem: str | None = None
+        self._run = run
+        self._changed = Condition()
+        self._ends: int | None = None
+        self._plain: tuple[int, bytes] = (-1, b"")
+        self._closed = False
+        self._begin(*self._place())
+        self.poll()
+        if self.problem is not None:
+            raise self._error  # nothing that could be shown: say so at once
+
+    def _place(self) -> tuple[int, int]:
+        """Where the run begins: its offset and the number of the line before it."""
+        found = runs(self.path)
+        at = len(found) - 1
+        if self._run is not None:
+            at = max((place for place, one in enumerate(found) if one.name == self._run), default=-1)
+            if at < 0:
+                raise LogError(self.path, 1, f"there is no run {self._run} in this log; its runs are {_names(found)}")
+            self._ends = found[at + 1].offset if at + 1 < len(found) else None
+        return (found[at].offset, found[at].number - 1) if found else (0, 0)
+
+    def _begin(self, offset: int, before: int) -> None:
+        self._in_file = FileSteps(self.path) if os.stat(self.path).st_size - offset > LONG_BYTES else None
+        self.picture = Picture(steps=self._in_file)
+        self._parser = Parser(self.path, before)
+        self._offset = offset
+        self._error = LogError(self.path, 1, "")
+
+    def poll(self) -> bool:
+        """Take what the file has more; whether there was anything. Whoever waits is told."""
+        with self._changed:
+            before = self.version
+            try:
+                with open(self.path, "rb") as file:
+                    size = file.seek(0, 2)
+                    if size < self._offset:
+                        self._begin(0, 0)
+                        self.version += 1
+                    while self._take(file):
+                        pass
+                if self._parser.seq < 0 and self.version == 0:
+                    self._parser.finish()
+            except LogError as error:
+                self._fail(error)
+            except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
+                what = f"no line as docs/event_log.md has it ({type(error).__name__}: {error})"
+                self._fail(LogError(self.path, self._parser.number, what))
+            except OSError as error:
+                self._fail(LogError(self.path, 1, f"cannot be read any more: {error.strerror or error}"))
+            if self.version != before:
+                self._changed.notify_all()
+            return self.version != before
+
+    def _take(self, file: Any) -> bool:
+        file.seek(self._offset)
+        most = _MOST_AT_ONCE if self._ends is None else min(_MOST_AT_ONCE, self._ends - self._offset)
+        data = file.read(most)
+        whole = data.rfind(b"\n") + 1
+        if not whole:
+            return False
+        at = self._offset
+        for text in data[: whole - 1].split(b"\n"):
+            self._line(text, at)
+            at += len(text) + 1
+        self._offset += whole
+        self.version += 1
+        return True
+
+    def _line(self, text: bytes, offset: int) -> None:
+        """One line that stands at `offset`. Raises LogError and what folding raises."""
+        steps, picture = self._in_file, self.picture
+        if steps is not None:
+            steps.offset = offset
+            if picture.commits.takes(text, self._parser, steps, picture.fold.timeline):
+                return
+            picture.commits.tell(picture.fold.timeline)
+        if self._run is None and self._parser.seq >= 0 and _HEADER in text and b'"seq":0,' in text.replace(b" ", b""):
+            self._in_file = None
+            picture = self.picture = Picture()
+        line = self._parser.parse(text.decode("utf-8", "replace") + "\n")
+        if line is not None:
+            picture.fold.feed(line)
+
+    def _fail(self, error: LogError) -> None:
+        if self.problem is None:
+            self.problem, self._error = str(error), error
+            self.version += 1
+
+    def plain(self) -> bytes:
+        """The picture as JSON, or the sentence that says why there is none."""
+        with self._changed:
+            if self._plain[0] != self.version:
+                value = {"error": self.problem} if self.problem else {"name": self.name, "picture": self.picture.plain()}
+                self._plain = self.version, json.dumps(value, separators=(",", ":")).encode("ascii")
+            return self._plain[1]
+
+    def steps(self, begin: int, end: int) -> bytes:
+        """Some steps as JSON."""
+        with self._changed:
+            return json.dumps({"steps": self.picture.steps(begin, end)}, separators=(",", ":")).encode("ascii")
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """The version, as soon as it is another one than `version`, or the time is over, or the follower closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version or self._closed, timeout_s)
+            return self.version
+
+    @property
+    def closed(self) -> bool:
+        """Nobody follows any more."""
+        return self._closed
+
+    def close(self) -> None:
+        """Let everybody who waits go."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+def _names(found: list[Run]) -> str:
+    return ", ".join(one.name for one in found[-10:]) or "none"

@@ -1,0 +1,91 @@
+"""A folded log as plain JSON values: what the page draws, and nothing that it would have to work out.
+
+`Picture.plain` gives all groups with their bands, lanes and rasters, and the steps of a log that is not too long; `Picture.steps`
+gives further steps on demand. Instants are whole milliseconds since the run's zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ..event_log.reader import Line
+from ..event_log.words import printable
+from .fields import fields_of
+from .fold import Fold, GroupPicture
+from .long_logs import Commits, Steps, by_seq
+from .saying import Teller
+
+VERSION: Final = 1
+MOST_STEPS_AT_ONCE: Final = 4000
+"""A longer log's sentences are made when they are asked for."""
+_CONTEXT: Final = 2000
+"""So many steps before the first one are looked at for what it answers."""
+
+
+class Picture:
+    """A log that can be drawn. Feed it more lines as the log grows."""
+
+    def __init__(self, lines: Iterable[Line] = (), steps: Steps | None = None) -> None:
+        self.fold = Fold(steps).feed_all(lines)
+        self.commits = Commits()
+        """Those that a long log's reader passed over."""
+
+    def plain(self) -> dict[str, Any]:
+        """Everything that is drawn; the steps too if they are not too many."""
+        timeline = self.fold.timeline
+        end_ms = timeline.end_ms
+        count = len(self.fold.steps)
+        self.commits.tell(timeline)
+        return {
+            "version": VERSION,
+            "run": printable(str(timeline.header.get("run", ""))),
+            "product": printable(str(timeline.header.get("product", ""))),
+            "seed": timeline.header.get("seed"),
+            "end_ms": end_ms,
+            "groups": [self._group(group, end_ms) for group in self.fold.groups.values()],
+            "step_count": count,
+            "steps": self.steps(0, count) if count <= MOST_STEPS_AT_ONCE else [],
+            "step_index": [] if count <= MOST_STEPS_AT_ONCE else list(self.fold.steps.instants()),
+            "commits_not_drawn": self.commits.count,
+        }
+
+    def steps(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """Some of the steps, with sentences and fields."""
+        steps = self.fold.steps
+        before = steps.read(max(0, begin - _CONTEXT), begin)
+        lines = steps.read(begin, end)
+        teller = Teller(self.fold.timeline, by_seq([*before, *lines]))
+        return [self._step(line, teller) for line in lines]
+
+    def _step(self, line: Line, teller: Teller) -> dict[str, Any]:
+        groups = self.fold.groups
+        picture = groups.get(line.get("group", ""))
+        lane = picture.known(line) if picture is not None else None
+        say = teller.sentence(line)
+        if picture is not None:
+            say = picture.with_names(say)
+        if lane is None and "client" in line:
+            lane = next((found for each in groups.values() if (found := each.known(line)) is not None), None)
+        return {
+            "seq": line["seq"], "at_ms": line["at_ms"], "stream": printable(line["stream"]), "type": printable(line["type"]),
+            "group": line.get("group"), "lane": lane.index if lane is not None else None, "cause": line["cause"],
+            "message": line["stream"] == "wire" or line.get("action") == "observe", "say": say, "fields": fields_of(line),
+        }  # fmt: skip
+
+    def _group(self, group: GroupPicture, end_ms: int) -> dict[str, Any]:
+        view = self.fold.timeline.groups.get(group.name)
+        story = view.consumers if view is not None else None
+        return {
+            "group": group.name,
+            "name": printable(group.name),
+            "protocol": "consumer" if story is not None and not story.classic else "classic",
+            "states": group.state.until(end_ms),
+            "numbers": group.number.until(end_ms),
+            "brokers": group.broker.until(end_ms),
+            "deadlines": group.deadlines,
+            "lanes": [lane.plain(end_ms) for lane in group.lanes],
+            "raster": group.raster.plain(end_ms),
+            "lost_partition_ms": group.raster.lost_ms(end_ms),
+            "still_partition_ms": group.raster.still_ms(end_ms),
+        }

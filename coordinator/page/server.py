@@ -1,0 +1,173 @@
+"""The server behind the page: files of one directory, and the log that it follows. Loopback only, read only, no dependencies.
+
+Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`, `events` (server-sent events: `grown` whenever the
+log has grown). A request must name the address it is served under (so that no foreign site reads through a browser), and every answer
+forbids scripts from elsewhere. Threads serve; nothing here is shared with an emulator but the log file.
+"""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from threading import Event, Thread
+from typing import Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from .following import Follower
+
+_KINDS: Final = {
+    "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "mjs": "text/javascript; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "json": "application/json", "jsonl": "application/x-ndjson", "wasm": "application/wasm", "svg": "image/svg+xml", "png": "image/png",
+    "zip": "application/zip", "txt": "text/plain; charset=utf-8",
+}  # fmt: skip
+_POLL_S: Final = 0.4
+_PULSE_S: Final = 15.0
+_MOST_STEPS: Final = 2000
+POLICY: Final = (
+    "default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'")
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves `root`, and a log if there is a `follower`. `start` returns at once; `stop` waits for the threads."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, host: str, port: int, root: Traversable, index: str, follower: Follower | None = None) -> None:
+        """`index` is what `/` shows. Raises OSError if it cannot listen there."""
+        super().__init__((host, port), _Handler)
+        self.root = root
+        self.index = index
+        self.follower = follower
+        self._ended = Event()
+        self._running: list[Thread] = []
+        self.names = {f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1", "[::1]")}
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"http://{self.server_address[0]!s}:{self.port}/"
+
+    def start(self) -> None:
+        """Serve, and follow the log, in threads of their own."""
+        self._running = [Thread(target=self.serve_forever, args=(0.1,), daemon=True)]
+        if self.follower is not None:
+            self._running.append(Thread(target=self._follow, daemon=True))
+        for thread in self._running:
+            thread.start()
+
+    def _follow(self) -> None:
+        assert self.follower is not None
+        while not self._ended.wait(_POLL_S):
+            self.follower.poll()
+
+    def stop(self) -> None:
+        """End."""
+        self._ended.set()
+        if self.follower is not None:
+            self.follower.close()
+        self.shutdown()
+        self.server_close()
+        for thread in self._running:
+            thread.join()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A browser that goes away in the midst of an answer is no error of ours."""
+
+
+def assets() -> Traversable:
+    """The page's own files."""
+    return files(__package__).joinpath("assets")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version = "coordinator"
+    sys_version = ""
+    timeout = 60
+
+    def do_GET(self) -> None:
+        """Answer a request; the same without a body for HEAD."""
+        if self.headers.get("Host", "").lower() not in self.server.names:
+            self._text(HTTPStatus.MISDIRECTED_REQUEST, f"this page is served as {self.server.url} only\n")
+            return
+        parts = urlsplit(self.path)
+        follower = self.server.follower
+        if follower is not None and parts.path in ("/picture", "/steps", "/events"):
+            {"/picture": self._picture, "/steps": self._steps, "/events": self._events}[parts.path](follower, parts.query)
+            return
+        self._file(unquote(parts.path).lstrip("/") or self.server.index)
+
+    do_HEAD = do_GET  # noqa: N815
+
+    def _picture(self, follower: Follower, query: str) -> None:
+        self._answer(HTTPStatus.OK, _KINDS["json"], follower.plain())
+
+    def _steps(self, follower: Follower, query: str) -> None:
+        asked = parse_qs(query)
+        numbers = [asked.get(name, [""])[0] for name in ("begin", "end")]
+        if not all(text.isdecimal() and len(text) < 12 for text in numbers):
+            self._text(HTTPStatus.BAD_REQUEST, "steps?begin=0&end=500: whole numbers, please\n")
+            return
+        begin, end = map(int, numbers)
+        self._answer(HTTPStatus.OK, _KINDS["json"], follower.steps(begin, min(end, begin + _MOST_STEPS)))
+
+    def _events(self, follower: Follower, query: str) -> None:
+        self._head(HTTPStatus.OK, "text/event-stream", None)
+        self.close_connection = True
+        version = -1
+        try:
+            while not follower.closed:
+                now = follower.wait(version, _PULSE_S)
+                self.wfile.write(f"event: grown\ndata: {json.dumps(now)}\n\n".encode() if now != version else b": still here\n\n")
+                self.wfile.flush()
+                version = now
+        except OSError:
+            pass
+
+    def _file(self, path: str) -> None:
+        place = self.server.root
+        parts = [part for part in path.split("/") if part]
+        if any(part.startswith(".") or "\\" in part or "\0" in part for part in parts):
+            parts = ["none"]
+        for part in parts:
+            place = place.joinpath(part)
+        if place.is_dir():
+            place = place.joinpath("index.html")
+        if not place.is_file():
+            self._text(HTTPStatus.NOT_FOUND, "there is no such page here\n")
+            return
+        self._answer(HTTPStatus.OK, _KINDS.get(place.name.rpartition(".")[2], "application/octet-stream"), place.read_bytes())
+
+    def _text(self, status: HTTPStatus, text: str) -> None:
+        self._answer(status, _KINDS["txt"], text.encode())
+
+    def _answer(self, status: HTTPStatus, kind: str, body: bytes) -> None:
+        self._head(status, kind, len(body))
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _head(self, status: HTTPStatus, kind: str, length: int | None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.send_header("Cache-Control", "no-cache")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Content-Security-Policy", POLICY)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Requests of a page are no news."""

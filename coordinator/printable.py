@@ -1,0 +1,25 @@
+"""Text from outside made fit for a terminal: ids, names, reasons and error messages that a client or a log file chose.
+
+Owns one rule: no control character, no character that changes the direction of writing, no surrogate and no line break of
+such a text reaches a terminal or a line of a log for people; each is written as a Python escape (`\\x1b`, `\\n`, `\\u202e`).
+Does not depend on anything.
+"""
+
+from __future__ import annotations
+
+MOST_CHARACTERS = 300
+"""How much of one text a message shows (`shortened`)."""
+
+
+def printable(text: object) -> str:
+    """A text as it may be shown: what a terminal would take for a command is escaped, everything else stays as it is."""
+    shown = text if isinstance(text, str) else str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
+
+
+def shortened(text: object, most: int = MOST_CHARACTERS) -> str:
+    """The same, cut to `most` characters; what is left out is marked by three dots."""
+    shown = text if isinstance(text, str) else str(text)
+    return printable(shown) if len(shown) <= most else printable(shown[:most]) + "..."

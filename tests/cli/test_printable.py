@@ -1,0 +1,33 @@
+"""What a broker or a client chose never reaches a terminal raw: lines of `peers`, and the server's warnings."""
+
+from __future__ import annotations
+
+import io
+import logging
+from types import SimpleNamespace
+
+import pytest
+
+from coordinator.cli.peers_view import View
+from coordinator.server import ServerProtocol
+
+POISON = "\x1b[2J\x07\r\n\u202e\x9b"
+
+
+def test_lines_of_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    out = io.StringIO()
+    view = View(SimpleNamespace(), "g", out)  # type: ignore[arg-type]
+    view.say(f"member{POISON}: orders 0")
+    view.complain(f"refused: {POISON}")
+    for shown in (out.getvalue(), capsys.readouterr().err):
+        assert shown.endswith("\n")
+        assert shown[:-1].isprintable()
+
+
+def test_warnings_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    protocol = SimpleNamespace(connection=SimpleNamespace(peer="127.0.0.1:1"), end=lambda: None)
+    with caplog.at_level(logging.WARNING, "coordinator.server"):
+        ServerProtocol._close(protocol, f"unreadable {POISON}" + "x" * 10_000, None)  # type: ignore[arg-type]
+    (record,) = caplog.records
+    assert record.getMessage().isprintable()
+    assert len(record.getMessage()) < 1000

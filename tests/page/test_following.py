@@ -1,0 +1,163 @@
+"""A log that is followed as it grows, and the server that shows it on loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.cli import main
+from coordinator.event_log import LogError
+from coordinator.page.engine import play
+from coordinator.page.following import Follower
+from coordinator.page.server import PageServer, assets
+
+from .test_picture import SCENARIO
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    return play(SCENARIO, "test", 1)
+
+
+@pytest.fixture
+def log(tmp_path: Path, lines: list[str]) -> Path:
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(lines[:150]) + "\n")
+    return path
+
+
+def seen(follower: Follower) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(follower.plain())
+    return value
+
+
+def test_growth_is_taken_line_by_line(log: Path, lines: list[str]) -> None:
+    follower = Follower(log)
+    before = seen(follower)["picture"]["end_ms"]
+    assert not follower.poll()
+    with log.open("a") as file:
+        file.write("\n".join(lines[150:]) + "\n" + lines[-1][:10])  # the last line is still being written
+    assert follower.poll() and not follower.poll()
+    grown = seen(follower)
+    assert grown["name"] == "run.jsonl" and grown["picture"]["end_ms"] == 60_000 > before
+    whole = log.with_name("whole.jsonl")
+    whole.write_text("\n".join(lines) + "\n")
+    assert seen(Follower(whole))["picture"] == grown["picture"]
+
+
+def test_a_new_run_begins_a_new_picture(log: Path, lines: list[str]) -> None:
+    follower = Follower(log)
+    with log.open("a") as file:
+        file.write("\n".join(line.replace('"run":"1"', '"run":"1-2"') for line in lines[:120]) + "\n")
+    follower.poll()
+    assert seen(follower)["picture"]["run"] == "1-2"
+    assert seen(Follower(log, "1"))["picture"]["run"] == "1"
+    with pytest.raises(LogError, match="there is no run 7 in this log; its runs are 1, 1-2"):
+        Follower(log, "7")
+
+
+def test_a_replaced_file_begins_anew(log: Path, lines: list[str]) -> None:
+    follower = Follower(log)
+    log.write_text("\n".join(lines[:110]) + "\n")
+    assert follower.poll()
+    assert follower.problem is None and seen(follower)["picture"]["end_ms"] <= 55
+
+
+def test_what_becomes_no_log_is_told(log: Path) -> None:
+    follower = Follower(log)
+    with log.open("a") as file:
+        file.write("hello\n")
+    assert follower.poll()
+    assert "line 151: not JSON" in seen(follower)["error"]
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"seq":0}\n')
+    with pytest.raises(LogError, match="line 1"):
+        Follower(path)
+    path.write_text("")
+    with pytest.raises(LogError, match="empty"):
+        Follower(path)
+
+
+@pytest.mark.parametrize(("text", "told"), [(None, "cannot read"), ("nonsense\n", "line 1: not JSON")])
+def test_watch_refuses_what_it_cannot_show(tmp_path: Path, text: str | None, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.jsonl"
+    if text is not None:
+        path.write_text(text)
+    assert main(["watch", str(path)]) == 2
+    assert told in capsys.readouterr().err
+
+
+# -- the server
+
+
+@pytest.fixture
+def server(log: Path) -> Iterator[PageServer]:
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log))
+    served.start()
+    yield served
+    served.stop()
+
+
+def get(server: PageServer, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    finally:
+        connection.close()
+
+
+def test_the_page_and_its_picture_are_served(server: PageServer) -> None:
+    status, headers, body = get(server, "/")
+    assert status == 200 and b"watch.js" in body and headers["content-type"].startswith("text/html")
+    assert "script-src 'self'" in headers["content-security-policy"] and headers["x-content-type-options"] == "nosniff"
+    assert json.loads(get(server, "/picture")[2])["picture"]["groups"][0]["group"] == "app"
+    assert len(json.loads(get(server, "/steps?begin=0&end=3")[2])["steps"]) == 3
+    assert get(server, "/stage.js")[1]["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize("path", ["/none.html", "/../server.py", "/%2e%2e/server.py", "/vendor/../../server.py", "/..%5cserver.py"])
+def test_nothing_but_the_pages_files_is_served(server: PageServer, path: str) -> None:
+    assert get(server, path)[0] == 404
+
+
+@pytest.mark.parametrize("query", ["", "?begin=x&end=2", "?begin=-1&end=2"])
+def test_steps_want_numbers(server: PageServer, query: str) -> None:
+    assert get(server, f"/steps{query}")[0] == 400
+
+
+def test_a_foreign_site_cannot_read_through_a_browser(server: PageServer) -> None:
+    assert get(server, "/picture", Host="evil.example:80")[0] == 421
+
+
+def test_a_reader_is_told_when_the_log_grows(server: PageServer, log: Path, lines: list[str]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", "/events")
+    answer = connection.getresponse()
+    assert answer.getheader("Content-Type") == "text/event-stream"
+    assert answer.readline() == b"event: grown\n"  # at once: what is there
+    answer.readline(), answer.readline()
+    with log.open("a") as file:
+        file.write("\n".join(lines[150:]) + "\n")
+    assert answer.readline() == b"event: grown\n"
+    connection.close()
+    assert json.loads(get(server, "/picture")[2])["picture"]["end_ms"] == 60_000
+
+
+def test_the_assets_are_small(project_root: Path) -> None:
+    sizes = [path.stat().st_size for path in (project_root / "coordinator" / "page" / "assets").rglob("*") if path.is_file()]
+    assert 0 < sum(sizes) <= 300_000
+
+
+def test_lessons_want_a_built_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lessons", str(tmp_path)]) == 2
+    assert "`make site` builds one" in capsys.readouterr().err

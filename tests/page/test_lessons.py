@@ -1,0 +1,63 @@
+"""Every lesson's answer is what its own run shows, and no text holds a number that the engine did not compute."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from coordinator.page.engine import play
+from coordinator.page.lessons import SEED, Lesson, LessonError, load, slugs
+
+RIGHT = {
+    "01_leader_dies": "new-leader", "02_which_number": "1-3", "03_when_does_a_know": "heartbeat", "04_slowest_decides": "everyone",
+    "05_three_clocks": "poll", "06_frozen_wakes": "refused", "07_commit_in_each_half": "first-only", "08_leader_leaves": "6",
+    "09_cooperative_one_more": "2-moved", "10_static_restart": "2", "11_ghost_id": "ghost", "12_rolling_switch": "range",
+    "13_no_barrier": "c-waits", "14_coordinator_moves": "same",
+}  # fmt: skip
+"""What is right by Kafka's rules, written down apart from the engine that computes it."""
+
+
+@pytest.fixture(scope="module", params=slugs())
+def lesson(request: pytest.FixtureRequest) -> Lesson:
+    return load(request.param)
+
+
+def test_the_engine_gives_the_right_answer(lesson: Lesson) -> None:
+    assert lesson.answer == RIGHT[lesson.slug]
+    assert len({option.id for option in lesson.options}) == len(lesson.options) >= 3
+
+
+def test_the_answer_lies_behind_the_stop_and_within_the_window(lesson: Lesson) -> None:
+    low, high = lesson.window_ms
+    assert lesson.truth_ms is not None and lesson.stop_ms < lesson.truth_ms <= high
+    assert low < lesson.stop_ms < high
+    assert lesson.truth
+
+
+def test_texts_are_whole(lesson: Lesson) -> None:
+    texts = [lesson.title, lesson.setting, lesson.question, *lesson.explanation, lesson.aha, lesson.misconception, lesson.shown,
+        *lesson.tries]
+    assert all(text and not re.search(r"[{}<>]", text) for text in texts)
+    assert lesson.minutes <= 10
+    words = sum(len(text.split()) for text in texts)
+    assert words <= 600, "a lesson fits ten minutes"
+
+
+def test_a_prediction_names_a_lane_that_is_there(lesson: Lesson) -> None:
+    lanes = {lane["name"] for lane in lesson.plain()["picture"]["groups"][0]["lanes"]}
+    assert {option.lane for option in lesson.options if option.lane} <= lanes
+
+
+def test_the_same_run_gives_the_same_log(lesson: Lesson) -> None:
+    assert tuple(play(lesson.scenario, lesson.slug, SEED)) == lesson.lines
+
+
+def test_the_other_run_differs(lesson: Lesson) -> None:
+    for _, settings in lesson.variants:
+        assert tuple(play(lesson.scenario, lesson.slug, SEED, settings)) != lesson.lines
+
+
+def test_a_lesson_that_is_not_there_is_told() -> None:
+    with pytest.raises(LessonError, match="there is no lesson 99_x; they are 01_leader_dies"):
+        load("99_x")

@@ -1,0 +1,132 @@
+"""The site's pages as HTML: every text and the first picture of a lesson stand there without scripts. Knows no files and runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from coordinator.page.lessons import Lesson
+from coordinator.version import __version__
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'">
+<title>{title}</title>
+<link rel="icon" href="data:,"><link rel="stylesheet" href="style.css">
+</head>
+<body>
+<header class="site"><a href="index.html">Consumer groups, lesson by lesson</a></header>
+<main>
+"""
+_FOOT = """</main>
+<footer><p>Made by coordinator {version}. Everything here runs in your browser; nothing is sent anywhere.</p></footer>
+{scripts}</body>
+</html>
+"""
+
+
+def glossary(markdown: str) -> dict[str, str]:
+    """Words and what they mean here, from the table of docs/glossary.md."""
+    found: dict[str, str] = {}
+    for row in re.findall(r"^\| (.+?) \| (.+?) \| .*?\|$", markdown, re.MULTILINE):
+        if row[0] in ("use", "---"):
+            continue
+        for word in re.split(r"[;:,]\s*", row[0]):
+            plain = word.strip("`_ ")
+            if len(plain) > 4:
+                found.setdefault(plain, re.sub(r"[`*]", "", row[1]))
+    return found
+
+
+class Hover:
+    """Explains each word of the glossary where it first stands on a page."""
+
+    def __init__(self, words: Mapping[str, str]) -> None:
+        self._words = dict(words)
+        ordered = sorted(map(re.escape, words), key=len, reverse=True)
+        self._pattern = re.compile(rf"\b({'|'.join(ordered)})\b") if ordered else None
+
+    def __call__(self, text: str) -> str:
+        """A text as HTML."""
+        safe = escape(text)
+        if self._pattern is None:
+            return safe
+
+        def mark(match: re.Match[str]) -> str:
+            meaning = self._words.pop(match[1], None)
+            return match[1] if meaning is None else f'<abbr title="{escape(meaning)}">{match[1]}</abbr>'
+
+        return self._pattern.sub(mark, safe)
+
+
+def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
+    return "\n".join(f"<p>{hover(text)}</p>" for text in texts)
+
+
+def _page(title: str, body: str, scripts: Iterable[str] = ()) -> str:
+    tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
+    return _HEAD.format(title=escape(title)) + body + _FOOT.format(version=escape(__version__), scripts=tags)
+
+
+def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[str, str]) -> str:
+    """A lesson: `svg` is its picture until the question, `following` the next lesson's slug."""
+    hover = Hover(words)
+    options = "\n".join(
+        f'<label><input type="radio" name="guess" value="{escape(option.id)}"> {escape(option.text)}</label>' for option in lesson.options)
+    right = next(option.text for option in lesson.options if option.id == lesson.answer)
+    tries = "".join(f"<li>{escape(text)}</li>" for text in lesson.tries)
+    onward = f'<p><a href="{following}.html">The next lesson</a></p>' if following else '<p><a href="open.html">Now diagnose a log of your own</a></p>'
+    body = f"""<h1>{lesson.number}. {escape(lesson.title)}</h1>
+{_paragraphs(lesson.setting.split(chr(10)), hover)}
+<div id="stage" data-lesson="{lesson.slug}" data-version="{escape(__version__)}"><figure class="first">{svg}</figure>
+<noscript><p>Without scripts this is the picture at the moment of the question. The answer below can be opened all the same.</p></noscript></div>
+<section class="question" id="question"><form><fieldset><legend>{hover(lesson.question)}</legend>
+<div class="options">{options}</div></fieldset></form>
+<p>Nobody counts. <button type="button" class="reveal" id="reveal">Show what happens</button></p></section>
+<details class="answer" id="answer"><summary>What happens</summary>
+<p class="wrong" id="verdict"></p>
+<p><strong>{escape(right)}</strong></p>
+{_paragraphs(lesson.explanation, hover)}
+<p class="aha">{escape(lesson.aha)}</p>
+<p>What many believe: {escape(lesson.misconception)}</p>
+<p>Where it shows: {escape(lesson.shown)}</p>
+{f"<h2>Try</h2><ul>{tries}</ul>" if tries else ""}
+{onward}</details>
+"""
+    return _page(f"{lesson.number}. {lesson.title}", body, ["lesson.js"])
+
+
+def index_page(lessons: Iterable[Lesson]) -> str:
+    """All lessons."""
+    rows = "\n".join(
+        f'<li value="{lesson.number}"><a href="{lesson.slug}.html">{escape(lesson.title)}</a> <small>({lesson.minutes} minutes)</small></li>'
+        for lesson in lessons)
+    body = f"""<h1>Consumer groups, lesson by lesson</h1>
+<p>Each lesson is a run of a real group: the coordinator, the members and the assignors of this page are the ones that are compared with Kafka.
+Look at the run until something is about to happen, predict it, see it, and change it: kill a member, cut its network, run the same seed with
+other settings.</p>
+<ol class="lessons">{rows}</ol>
+<p>At the end: <a href="open.html">open the log of a group of your own</a>.</p>
+"""
+    return _page("Consumer groups, lesson by lesson", body)
+
+
+def open_page() -> str:
+    """A page for a reader's own log."""
+    body = """<h1>A log of your own</h1>
+<p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
+drop it here. It is read by this page and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
+made it shorter?</p>
+<p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt"></label></p>
+<div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
+"""
+    return _page("A log of your own", body, ["open.js"])
+
+
+def first_window(lesson: Lesson, width: int = 960) -> dict[str, Any]:
+    """What of a lesson's picture is shown first."""
+    return {"from": lesson.window_ms[0], "to": lesson.window_ms[1], "width": width, "horizon": lesson.stop_ms}

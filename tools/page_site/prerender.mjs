@@ -1,0 +1,9 @@
+// Pictures as SVG text: a JSON array of {picture, window} on standard input, an array of texts on standard output.
+import { readFileSync } from "node:fs";
+import { renderToString } from "preact-render-to-string";
+import { Drawing } from "../../coordinator/page/assets/draw.js";
+import { html, instant } from "../../coordinator/page/assets/view.js";
+
+const asked = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(asked.map(({ picture, window }) => renderToString(html`<${Drawing} group=${picture.groups[0]} window=${window}
+  label=${`States of the coordinator, members and owners of partitions until ${instant(window.horizon)}`} />`))));
