@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Generator, Iterator
 
 import pytest
 
+from integration_tests.clients.agents_running import Agents
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
 from integration_tests.wire.registry import all_scenarios
 
+# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
+setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
 REQUIRED = os.environ.get("REQUIRE_REAL_BROKER", "") not in ("", "0")
 _KAFKA: list[KafkaTarget] = []
 _SAID: list[str] = []
@@ -58,6 +62,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in one line what judged the emulator in this run."""
     for said in _SAID:
         terminalreporter.write_line(f"real broker: {said}")
+
+
+@pytest.fixture(scope="session")
+def agents() -> Iterator[Agents]:
+    """The processes of the client libraries."""
+    with Agents() as running:
+        yield running
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,11 +37,10 @@ appender.c.layout.pattern=[%d] %p %m (%c)%n
 rootLogger.level=INFO
 rootLogger.appenderRef.c.ref=C
 """
+KEEPS_RECORDS: Mapping[str, str] = {"log.initial.task.delay.ms": str(24 * 3_600_000)}
+"""Scenarios produce records with time stamps of years ago. A broker would delete them by `log.retention.ms` when it is 30 s old, and
+every five minutes from then on: in the midst of a scenario. With this its first look comes a day later."""
 _ONE_BROKER: Mapping[str, object] = {
-    "node.id": 1,
-    "process.roles": "broker,controller",
-    "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
     "offsets.topic.num.partitions": 4,
     "offsets.topic.replication.factor": 1,
     "transaction.state.log.replication.factor": 1,
@@ -58,39 +57,79 @@ class BrokerError(RuntimeError):
 class JavaBroker:
     """One Kafka 4.3.1 at `bootstrap_servers`, with any broker configuration, for as long as a `with` lasts.
 
+    `node` is its id; `voters` are the controllers of its cluster by node id, as `host:port`, itself among them: by default it is alone.
     Raises NoJavaError without Java or jars, BrokerError (with the log's end) when it does not become ready within `READY_S`.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, *, port: int | None = None) -> None:
+    def __init__(
+        self, config: Mapping[str, object] | None = None, *, port: int | None = None, node: int = 1, voters: Mapping[int, str] | None = None
+    ) -> None:
         self._config = dict(config or {})
         self._fixed_port = port
+        self._node = node
+        self._voters = dict(voters or {})
         self._home = Path()
         self._process: subprocess.Popen[bytes] | None = None
         self.bootstrap_servers = ""
 
+    @property
+    def port(self) -> int:
+        """Its port, once it was begun."""
+        return int(self.bootstrap_servers.rpartition(":")[2])
+
     def start(self) -> Self:
         """Format its storage, start it, wait until it answers."""
-        port, controller = self._fixed_port or free_port(), free_port()
-        self._home = Path(tempfile.mkdtemp(prefix="kafka-"))
-        self.bootstrap_servers = f"127.0.0.1:{port}"
-        self._write(port, controller)
         try:
-            self._run(port)
+            self.begin()
+            self.await_brokers({self._node})
         except BaseException:
             self.stop()
             raise
         return self
 
+    def begin(self) -> None:
+        """Format its storage if it is new, and start its process, on the same port as before. Does not wait."""
+        if self._home == Path():
+            self._home = Path(tempfile.mkdtemp(prefix="kafka-"))
+            port = self._fixed_port or free_port()
+            self.bootstrap_servers = f"127.0.0.1:{port}"
+            self._write(port, self._voters or {self._node: f"127.0.0.1:{free_port()}"})
+            self._format()
+        with (self._home / "log").open("ab") as log:
+            command = [*self._java(), "kafka.Kafka", str(self._home / "server.properties")]
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def await_brokers(self, ids: set[int]) -> None:
+        """Wait until it knows these brokers, and no others, to be alive. Raises BrokerError."""
+        end = time.monotonic() + READY_S
+        while live_brokers("127.0.0.1", self.port) != ids:
+            if self._process is None or self._process.poll() is not None:
+                raise BrokerError(f"Kafka ended:\n{self.logs()[-LOG_TAIL:]}")
+            if time.monotonic() > end:
+                raise BrokerError(f"Kafka is not ready after {READY_S:.0f} s:\n{self.logs()[-LOG_TAIL:]}")
+            time.sleep(0.05)
+
+    def halt(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End the process, by a controlled shutdown or as SIGKILL does; what it has on disk stays."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(number)
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def pause(self, paused: bool = True) -> None:
+        """Let the process stand still (SIGSTOP), or go on (SIGCONT)."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
+
     def stop(self) -> None:
         """End the process and remove its folder."""
         if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
+            self.pause(False)
+        self.halt()
         if self._home != Path():
             shutil.rmtree(self._home, ignore_errors=True)
 
@@ -105,34 +144,29 @@ class JavaBroker:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
-    def _write(self, port: int, controller: int) -> None:
+    def _write(self, port: int, voters: Mapping[int, str]) -> None:
         properties = {
-            **_ONE_BROKER,
-            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
-            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            **(_ONE_BROKER if len(voters) == 1 else {}),
+            "node.id": self._node,
+            "process.roles": "broker,controller",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://{voters[self._node]}",
+            "controller.quorum.voters": ",".join(f"{node}@{address}" for node, address in voters.items()),
             "log.dirs": self._home / "data",
             **self._config,
         }
         (self._home / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
         (self._home / "log4j2.properties").write_text(_LOG4J)
 
-    def _run(self, port: int) -> None:
-        base = [kafka_jars.java(), *_JVM, f"-Dlog4j2.configurationFile={self._home}/log4j2.properties", "-cp", kafka_jars.class_path()]
-        properties = str(self._home / "server.properties")
-        form = subprocess.run(
-            [*base, "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", properties], check=False, capture_output=True, text=True
-        )  # fmt: skip
-        if form.returncode:
-            raise BrokerError(f"Kafka refuses its configuration:\n{(form.stdout + form.stderr)[-LOG_TAIL:]}")
-        with (self._home / "log").open("wb") as log:
-            self._process = subprocess.Popen([*base, "kafka.Kafka", properties], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        end = time.monotonic() + READY_S
-        while not live_brokers("127.0.0.1", port):
-            if self._process.poll() is not None:
-                raise BrokerError(f"Kafka ended with status {self._process.returncode}:\n{self.logs()[-LOG_TAIL:]}")
-            if time.monotonic() > end:
-                raise BrokerError(f"Kafka is not ready after {READY_S:.0f} s:\n{self.logs()[-LOG_TAIL:]}")
-            time.sleep(0.05)
+    def _java(self) -> list[str]:
+        return [kafka_jars.java(), *_JVM, f"-Dlog4j2.configurationFile={self._home}/log4j2.properties", "-cp", kafka_jars.class_path()]
+
+    def _format(self) -> None:
+        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(self._home / "server.properties")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise BrokerError(f"Kafka refuses its configuration:\n{(done.stdout + done.stderr)[-LOG_TAIL:]}")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -147,7 +181,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java process ends too
     config = dict(entry.split("=", 1) for entry in options.config)
     try:
-        with JavaBroker({"group.initial.rebalance.delay.ms": 0, **config}, port=options.port) as broker:
+        with JavaBroker({**KEEPS_RECORDS, "group.initial.rebalance.delay.ms": 0, **config}, port=options.port) as broker:
             print(f"ready: {broker.bootstrap_servers}", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from typing import Final
 
 from integration_tests.targets import KafkaTarget, NoBroker
 
-PARTS: Final = ("wire", "clients", "tools", "java_admin")
+PARTS: Final = ("wire", "clients", "tools", "java_admin", "cluster")
 
 
 def main(arguments: list[str] | None = None) -> int:

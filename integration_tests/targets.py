@@ -2,7 +2,7 @@
 
 The emulator is embedded. The real broker runs in containers (`RealKafka`); where none can run, as plain Java processes; where there
 is no Java either, not at all. REAL_BROKER=container|java|none overrules what is found. REQUIRE_REAL_BROKER=1 makes anything
-but containers a failure. Owns which broker is where, and its end. Refuses to know what is asked of them.
+but containers a failure. Owns which broker is where, and its end. Does not depend on what is asked of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Final, Protocol
 
 from coordinator import Emulator
-from integration_tests.java_broker import JavaBroker
+from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
 from integration_tests.wire.registry import PROFILES
 from tools import kafka_jars
 
@@ -115,6 +115,7 @@ class KafkaTarget:
 
 def new_broker(kind: str, config: Mapping[str, object]) -> RealBroker:
     """Start a real broker, in a container or as a Java process, and wait until it is ready."""
+    config = {**KEEPS_RECORDS, **config}
     if kind == "java":
         return JavaBroker(config).start()
     from coordinator.testing.containers import RealKafka

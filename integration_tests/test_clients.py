@@ -1,9 +1,9 @@
 """The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.3.1 is what they see on the emulator.
 
-Each story is played by each variant (a library and an assignor), on the emulator always and on a real broker when one can be
-had; both are compared with the record of three plays on a real broker (integration_tests/golden/clients), so that the record is
+Each story is played once by each variant (a library and an assignor), on the emulator always and on a real broker when one can be
+had; both are compared with the record of several plays on a real broker (integration_tests/golden/clients), so that the record is
 checked too. All stories selected are under way at once, a few at a time; each test awaits its own. Without Java and its
-libraries the Java consumer's stories are skipped.
+libraries the Java consumer's stories are skipped. The judge itself is tested in test_clients_judge.py.
 """
 
 from __future__ import annotations
@@ -13,15 +13,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from coordinator import Emulator
-from coordinator.broker.core import Call
-from coordinator.groups.states import GroupState
-from coordinator.interceptors import Answer
-from coordinator.interceptors import Verdict as Interception
-from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from integration_tests.clients import java_agent
 from integration_tests.clients.agents_running import Agents
-from integration_tests.clients.compare import Expected, find, stable
 from integration_tests.clients.golden import load
 from integration_tests.clients.judging import Verdict, judged, summary
 from integration_tests.clients.perform import Part, Performance, parts, shown
@@ -30,20 +23,14 @@ from integration_tests.clients.stage import PROFILE
 from integration_tests.clients.variants import VARIANTS
 from integration_tests.conftest import REQUIRED
 from integration_tests.targets import EmulatorTarget, KafkaTarget
-from integration_tests.wire.registry import PROFILES
 from tools.kafka_jars import NoJavaError
 
 GOLDEN = load()
 PARTS = parts()
+MOST_OTHER_ROUNDS = 4
+"""At most one story in so many may take rounds that were not recorded."""
 AGENTS_FAULT = re.compile("Unsupported|TypeError|ValueError|KeyError|odd:|its agent died")
 EVERY_PART = pytest.mark.parametrize("part", PARTS, ids=["-".join(part) for part in PARTS])
-
-
-@pytest.fixture(scope="session")
-def agents() -> Iterator[Agents]:
-    """The processes of the client libraries."""
-    with Agents() as running:
-        yield running
 
 
 @pytest.fixture(scope="session")
@@ -115,7 +102,7 @@ def agree(part: Part, performed: Performance[Verdict], no_java: str) -> None:
         pytest.skip(reason)
     verdict = performed.played[part].result()
     if verdict.differences:
-        lines = [f"differs from Kafka's record in each of {verdict.plays} plays:", *verdict.differences, "the last play:"]
+        lines = ["differs from Kafka's record:", *verdict.differences, "the transcript:"]
         pytest.fail("\n  ".join([*lines, shown(verdict.transcript)]), pytrace=False)
 
 
@@ -129,10 +116,10 @@ def test_on_a_real_broker(part: Part, on_kafka: Performance[Verdict], no_java: s
     agree(part, on_kafka, no_java)
 
 
-def test_races_are_few(on_emulator: Performance[Verdict]) -> None:
-    """An emulator that made every rebalance take other rounds than Kafka does would not be let off as a race."""
-    racing = [f.result() for (variant, _), f in on_emulator.played.items() if VARIANTS[variant].races]
-    assert sum(verdict.raced for verdict in racing) <= len(racing) // 4
+def test_rebalances_take_the_rounds_that_kafkas_take(on_emulator: Performance[Verdict]) -> None:
+    """Rounds are left open for each story, not for all together: most go exactly in a way that was seen on Kafka."""
+    verdicts = [future.result() for future in on_emulator.played.values()]
+    assert sum(verdict.rounds for verdict in verdicts) <= len(verdicts) // MOST_OTHER_ROUNDS
 
 
 def test_every_story_is_recorded_and_every_record_has_its_story() -> None:
@@ -140,7 +127,7 @@ def test_every_story_is_recorded_and_every_record_has_its_story() -> None:
 
 
 def test_no_record_tells_of_an_agent_that_could_not() -> None:
-    everything = [(part, name, str(expected.seen)) for part, members in GOLDEN.items() for name, expected in members.items()]
+    everything = [(part, name, str(expected.normal)) for part, members in GOLDEN.items() for name, expected in members.items()]
     assert [entry for entry in everything if AGENTS_FAULT.search(entry[2])] == []
 
 
@@ -152,77 +139,3 @@ def test_agents_end_with_their_stage() -> None:
         assert idle.running
         assert frozen.running
     assert not any(agent.running for agent in (idle, frozen, killed))
-
-
-# -- the judge is judged ------------------------------------------------------------------------------------------------------
-
-
-def _seen(*steps: str, records: str = "abc") -> dict[str, object]:
-    return {"A": {"steps": list(steps), "records": {"orders/0": records}}}
-
-
-ASSIGNED = ("assigned orders/0 orders/1", "revoked orders/1", "commit: ok", "assigned -")
-
-
-@pytest.mark.parametrize(
-    "transcript",
-    [
-        _seen(*ASSIGNED[:-1]),
-        _seen(*ASSIGNED, "lost orders/0"),
-        _seen("assigned orders/0 orders/1", "lost orders/1", "commit: ok", "assigned -"),
-        _seen("assigned orders/0 orders/1", "revoked orders/1", "commit: CommitFailed", "assigned -"),
-        _seen("assigned orders/0 orders/1", "commit: ok", "revoked orders/1", "assigned -"),
-        _seen(*ASSIGNED, records="ab"),
-        _seen(*ASSIGNED) | {"B": {"steps": [], "records": {}}},
-        _seen(*ASSIGNED) | {"stuck": "waited in vain"},
-        {},
-    ],
-)
-def test_a_changed_transcript_is_a_difference(transcript: dict[str, object]) -> None:
-    expected = stable([_seen(*ASSIGNED)] * 3)
-    assert find(expected, _seen(*ASSIGNED), may_race=False).differences == []
-    assert find(expected, transcript, may_race=False).differences != []
-
-
-def test_what_was_not_stable_is_not_asked_for_and_the_rest_is() -> None:
-    other_order = ("assigned orders/0 orders/1", "commit: ok", "revoked orders/1", "assigned -")
-    expected = stable([_seen(*ASSIGNED), _seen(*other_order), _seen(*ASSIGNED, records="abcc")])
-    assert expected["A"].view == "apart"
-    assert expected["A"].records is None
-    assert find(expected, _seen(*other_order, records=""), may_race=False).differences == []
-    lost = _seen("assigned orders/0 orders/1", "commit: ok", "lost orders/1", "assigned -")
-    assert find(expected, lost, may_race=False).differences != []
-
-
-def test_only_races_of_clients_are_let_off_and_that_is_told() -> None:
-    expected = stable([_seen("assigned -", "assigned orders/0 orders/1", "revoked orders/1")] * 3)
-    portions = _seen("assigned orders/1", "assigned orders/0", "assigned -", "revoked orders/1")
-    assert find(expected, portions, may_race=True) == ([], True)
-    assert find(expected, portions, may_race=False).differences != []
-    again = _seen("assigned orders/0 orders/1", "revoked orders/0 orders/1", "assigned orders/0 orders/1", "revoked orders/1")
-    assert find(expected, again, may_race=True) == ([], True)
-    whole = "assigned orders/0 orders/1"
-    for wrong in ([whole], [whole, "lost orders/1"], ["assigned orders/0", "revoked orders/1"]):
-        assert find(expected, _seen(*wrong), may_race=True).differences != []
-
-
-def test_a_planted_bug_is_found(agents: Agents) -> None:
-    """A coordinator that tells members of a rebalance with ILLEGAL_GENERATION in place of REBALANCE_IN_PROGRESS."""
-    with Emulator(config=PROFILES[PROFILE]) as emulator:
-
-        def wrong(call: Call) -> Interception:
-            if isinstance(call.message, HeartbeatRequest):
-                group = emulator.coordinator.groups.get(call.message.group_id)
-                if group is not None and group.state is GroupState.PREPARING_REBALANCE:
-                    return Answer(HeartbeatResponse(error_code=22))
-            return None
-
-        part = ("confluent", "members_join")
-        assert _judged_once(part, emulator, agents) == []
-        emulator.run(lambda: emulator.broker.interceptors.append(wrong))
-        assert "lost orders/0" in " ".join(_judged_once(part, emulator, agents))
-
-
-def _judged_once(part: Part, emulator: Emulator, agents: Agents) -> list[str]:
-    expected: dict[str, Expected] = GOLDEN[part]
-    return judged(part, emulator.bootstrap_servers, agents, expected, most_plays=1).differences

@@ -108,6 +108,7 @@ def round_trip(bootstrap_servers: str, topic: str) -> None:
     producer.send(topic, b"one coffee").get(timeout=PATIENCE_S)
     producer.close()
     consumer = KafkaConsumer(topic, group_id=topic, auto_offset_reset="earliest", bootstrap_servers=bootstrap_servers)
+    consumer.partitions_for_topic(topic)  # else it may learn its topic while it joins, and lose that join
     try:
         assert until(lambda: [record.value for records in consumer.poll(200).values() for record in records]) == [b"one coffee"]
         consumer.commit()

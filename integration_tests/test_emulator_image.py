@@ -20,6 +20,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from coordinator.cli import main
+from coordinator.testing.containers import ContainerError, EmulatorContainer
 from tools.docker_build import ImageError, docker
 from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
 
@@ -102,7 +103,9 @@ def test_serves_clients_outside_and_ends_gracefully(image: str, capsys: pytest.C
         docker("stop", "--time", "30", running.name)
         assert running.inspect(".State.ExitCode") == 0  # 137 had it not heard SIGTERM
         logs = docker("logs", running.name)
-        assert logs.stdout.endswith(f"ready: {running.address}\nstopping\n")
+        *_, ready, stopping = logs.stdout.splitlines()
+        assert ready.startswith(f"ready: {running.address} control http://127.0.0.1:8080 token ")
+        assert stopping == "stopping"
         assert logs.stderr == ""
 
 
@@ -140,6 +143,36 @@ def test_a_container_that_does_not_answer_is_unhealthy(image: str) -> None:
         assert done.stderr == "127.0.0.1:9092: cannot be reached: Connection refused\n"
 
 
+def test_the_emulators_container_has_the_testing_kit(image: str) -> None:
+    with EmulatorContainer({"orders": 2}, image=image) as kafka:
+        group = kafka.group("billing")
+        failed = kafka.fail("JoinGroup", "COORDINATOR_LOAD_IN_PROGRESS", group="billing", times=1)
+        with kafka.peer("billing", topics=["orders"]) as peer:
+            seen = group.wait(state="Stable", members=1, assigned="all")
+            assert seen.members[0].client_id == peer.client_id
+            assert failed.hits == 1
+        group.wait(state="Empty")
+        group.verify().single_owner()
+        kafka.produce("orders", ["coffee"], partition=0)
+        assert [row.value for row in kafka.records("orders")] == [b"coffee"]
+        with pytest.raises(AttributeError, match="no attribute 'grup'"):
+            kafka.grup  # noqa: B018
+
+
 def test_weighs_little_more_than_its_base(image: str) -> None:
     sizes = [int(docker("image", "inspect", "--format", "{{.Size}}", name).stdout) for name in (image, LOCAL_BASE_TAG)]
     assert 0 < sizes[0] - sizes[1] < MOST_BYTES_OVER_THE_BASE
+
+
+def test_several_brokers_in_one_container(image: str) -> None:
+    settings = {"default.replication.factor": 3}
+    with EmulatorContainer({"orders": 6}, settings, image=image, brokers=3, racks=["a", "b", "c"]) as kafka:
+        addresses = kafka.bootstrap_servers.split(",")
+        assert len(addresses) == 3
+        for address in addresses:
+            metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=WAIT_S)
+            assert set(metadata.brokers) == {1, 2, 3}
+            assert {f"{broker.host}:{broker.port}" for broker in metadata.brokers.values()} == set(addresses)
+            assert all(len(partition.replicas) == 3 for partition in metadata.topics["orders"].partitions.values())
+        with pytest.raises(ContainerError, match="node=2: the 3 brokers are one process"):
+            kafka.stop_broker(2)

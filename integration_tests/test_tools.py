@@ -109,10 +109,10 @@ def test_a_planted_difference_is_found(jvms: ToolJvms) -> None:
 def test_a_tool_that_hangs_is_reported_and_the_next_one_runs(emulator: Target, jvms: ToolJvms) -> None:
     assert jvms is not None  # there is Java
     at = ["--bootstrap-server", emulator.address("plain")]
-    jvm = ToolJvm(patience_s=4)
+    jvm = ToolJvm()
     try:
-        done = jvm.run("kafka-console-consumer", [*at, "--topic", "__consumer_offsets"])
-        assert done == (HUNG, "", "did not end within 4 s")
+        done = jvm.run("kafka-console-consumer", [*at, "--topic", "__consumer_offsets"], patience_s=2)
+        assert done == (HUNG, "", "did not end within 2 s")
         assert jvm.run("kafka-consumer-groups", ["--validate-regex", "a"]).output == "The regular expression `a` is valid.\n"
     finally:
         jvm.close()

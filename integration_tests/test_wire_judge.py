@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from coordinator import Emulator
-from coordinator.broker.core import Call
+from coordinator.broker.call import Call
 from coordinator.interceptors import Answer, Drop, Verdict
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from integration_tests.test_wire import judge

@@ -1,6 +1,6 @@
 """Agents as processes: started when first needed, spoken to line by line, dead when the run is.
 
-Owns the processes, the numbering of commands and who gets which line. Refuses to know stories. The contract is
+Owns the processes, the numbering of commands and who gets which line. Does not depend on stories. The contract is
 `integration_tests.clients.agent_protocol`.
 """
 

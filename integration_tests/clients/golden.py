@@ -28,7 +28,7 @@ def load(home: Path = HOME) -> Golden:
             if "story" in entry:
                 members = found[path.stem, entry["story"]] = {}
             else:
-                members[entry["member"]] = Expected(entry["view"], entry["seen"], entry["records"])
+                members[entry["member"]] = Expected(entry["view"], entry["normal"], entry["records"], entry["ways"])
     return found
 
 

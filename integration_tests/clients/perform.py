@@ -14,9 +14,10 @@ from typing import Final, Generic, TypeVar
 
 from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.stage import Transcript, play
-from integration_tests.clients.stories import STORIES
+from integration_tests.clients.story import all_stories
 from integration_tests.clients.variants import VARIANTS
 
+STORIES: Final = all_stories()
 T = TypeVar("T")
 Part = tuple[str, str]
 """A variant's name and a story's."""
@@ -68,12 +69,11 @@ def played_on(address: str, agents: Agents) -> Callable[[Part], Transcript]:
 def shown(transcript: Transcript) -> str:
     """A transcript for people."""
     lines = []
-    for member, seen in transcript.items():
-        if isinstance(seen, str):
-            lines.append(f"    {member}: {seen}")
-            continue
-        lines += [f"    {member}  {step}" for step in seen["steps"]]
-        lines += [f"    {member}  consumed {at}={values}" for at, values in seen["records"].items()]
+    for member, steps in transcript.items():
+        if isinstance(steps, str):
+            lines.append(f"    {member}: {steps}")
+        else:
+            lines += [f"    {member}  {step}" for step in steps]
     return "\n".join(lines)
 
 

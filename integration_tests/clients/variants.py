@@ -11,17 +11,11 @@ from integration_tests.clients import java_agent
 
 
 class Variant(NamedTuple):
-    """A client library and the assignor its members use; `eager`: it gives up everything before it rejoins."""
+    """A client library and the assignor its members use."""
 
     name: str
     library: str
     assignor: str
-    eager: bool = True
-
-    @property
-    def races(self) -> bool:
-        """Do its members race, on any broker, for how often their listeners are called (see `compare`)?"""
-        return not self.eager or self.library == "kafka-python"
 
 
 def _python(module: str) -> Callable[[], list[str]]:
@@ -40,12 +34,12 @@ VARIANTS: Final = {
     variant.name: variant
     for variant in (
         Variant("kafka-python", "kafka-python", "range"),
-        Variant("kafka-python-cooperative", "kafka-python", "cooperative-sticky", eager=False),
+        Variant("kafka-python-cooperative", "kafka-python", "cooperative-sticky"),
         Variant("aiokafka", "aiokafka", "roundrobin"),
         Variant("confluent", "confluent", "range"),
-        Variant("confluent-cooperative", "confluent", "cooperative-sticky", eager=False),
+        Variant("confluent-cooperative", "confluent", "cooperative-sticky"),
         Variant("java", "java", "range"),
-        Variant("java-cooperative", "java", "cooperative-sticky", eager=False),
+        Variant("java-cooperative", "java", "cooperative-sticky"),
     )
 }
 """All variants by name."""

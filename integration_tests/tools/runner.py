@@ -1,7 +1,7 @@
 """Runs Kafka's command-line tools: many in one JVM, or one as a process of its own.
 
 Owns the JVMs (`java/ToolRunner.java`, compiled at first use into java/target, which git ignores) and the time a tool may take. A
-tool that hangs costs its JVM: it is killed, and the next tool gets another one. Refuses to know what a tool does.
+tool that hangs costs its JVM: it is killed, and the next tool gets another one. Does not depend on what a tool does.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _JVM = (
     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-Duser.language=en", "-Duser.country=US",
 )  # fmt: skip
 _QUIET = f"-Dlog4j2.configurationFile={_HOME / 'log4j2-quiet.properties'}"
-PATIENCE_S = 40.0
-"""How long one tool may take."""
+PATIENCE_S = 120.0
+"""How long one tool may take: far beyond what any takes on a busy machine."""
 
 HUNG = -1
 """The status of a tool that did not end."""
@@ -68,21 +68,20 @@ class Done(NamedTuple):
 class ToolJvm:
     """A JVM that runs one tool after another. Not for several threads at once."""
 
-    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self) -> None:
         """Start nothing yet, but compile the runner. Raises NoJavaError."""
-        self._patience_s = patience_s
         self._jars = kafka_jars.jars()
         self._class_path = f"{_compiled()}{os.pathsep}{kafka_jars.class_path()}"
         self._java = kafka_jars.java()
         self._process: subprocess.Popen[str] | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
-    def run(self, tool: str, arguments: Sequence[str], given: str = "") -> Done:
-        """Run a tool of `MAINS`; `given` is its standard input."""
+    def run(self, tool: str, arguments: Sequence[str], given: str = "", *, patience_s: float = PATIENCE_S) -> Done:
+        """Run a tool of `MAINS`; `given` is its standard input. One that has not ended after `patience_s` is killed with its JVM."""
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        timer = Timer(self._patience_s, process.kill)
+        timer = Timer(patience_s, process.kill)
         timer.start()
         try:
             process.stdin.write(json.dumps({"main": MAINS[tool], "arguments": list(arguments), "input": given}) + "\n")
@@ -94,7 +93,7 @@ class ToolJvm:
             timer.cancel()
         if not line:
             self.close()
-            return Done(HUNG, "", f"did not end within {self._patience_s:g} s")
+            return Done(HUNG, "", f"did not end within {patience_s:g} s")
         reply = json.loads(line)
         return Done(reply["status"], reply["output"], reply["errors"])
 

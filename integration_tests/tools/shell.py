@@ -7,7 +7,6 @@ story's own, since brokers live on from run to run. Nothing is judged here.
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,12 +134,7 @@ class Shell:
 
     def until(self, settled: Callable[[], bool]) -> None:
         """Wait for what a broker does a moment after its answer."""
-        deadline = time.monotonic() + 10
-        while not settled():
-            assert time.monotonic() < deadline, "never settled"
-            time.sleep(0.02)
-
-
+        self.session.until(settled, "what the story waits for never came")
 
 
 def play(story: Story, address: str, runs: Runs) -> list[str]:

@@ -13,11 +13,12 @@ import sys
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import difference, line
 from integration_tests.wire.recorder import Scenario, await_coordinator, new_nonce, play
-from integration_tests.wire.scenarios import random_admin, random_batches, random_frames, random_groups, random_logs
+from integration_tests.wire.scenarios import random_admin, random_batches, random_consumer_groups, random_frames, random_groups, random_logs
 
 EPISODES = {
     "admin": random_admin.episode,
     "batches": random_batches.episode,
+    "consumers": random_consumer_groups.episode,
     "frames": random_frames.episode,
     "groups": random_groups.episode,
     "logs": random_logs.episode,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import struct
-import time
 from typing import Any
 
 from integration_tests.wire.raw import Plain
-from integration_tests.wire.recorder import Link, Session, Stop
+from integration_tests.wire.recorder import Link, Session
 
 ZERO_ID = "0" * 32
 
@@ -61,13 +60,16 @@ def topic(s: Session, label: str, partitions: int = 1, **configs: str) -> str:
 
 def await_topic(link: Link, name: str, partitions: int | None) -> Plain:
     """Ask until the topic has that many partitions, all led; None: until it is gone."""
-    for _ in range(200):
+    found: Plain = {}
+
+    def settled() -> bool:
+        nonlocal found
         found = link.ask_quietly("Metadata", 12, topics=[{"name": name}], allow_auto_topic_creation=False)["topics"][0]
         led = [p["partition_index"] for p in found["partitions"] if p["error_code"] == 0]
-        if len(led) == (partitions or 0) and (found["error_code"] == 0) is bool(partitions) and _serving(link, name, led):
-            return dict(found)
-        time.sleep(0.02)
-    raise AssertionError(f"{name} never had {partitions} partitions")
+        return len(led) == (partitions or 0) and (found["error_code"] == 0) is bool(partitions) and _serving(link, name, led)
+
+    link.session.until(settled, f"{name} never had {partitions} partitions")
+    return found
 
 
 def _serving(link: Link, name: str, partitions: list[int]) -> bool:
@@ -214,19 +216,13 @@ def state(s: Session, group: str) -> str:
 
 def until(s: Session, group: str, wanted: str) -> None:
     """Wait, without a step, until the group is in the state wanted: requests of several connections are then in a known order."""
-    for _ in range(1000):
-        if state(s, group) == wanted:
-            return
-        time.sleep(0.01)
-    s.note("stage", failed=f"the group never became {wanted}")
-    raise Stop
+    s.until(lambda: state(s, group) == wanted, f"the group never became {wanted}")
 
 
 def until_members(s: Session, group: str, count: int) -> None:
     """Wait, without a step, until the group counts so many members: they have then come in a known order."""
-    for _ in range(1000):
-        if len(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["members"]) == count:
-            return
-        time.sleep(0.01)
-    s.note("stage", failed=f"the group never had {count} members")
-    raise Stop
+
+    def counted() -> bool:
+        return len(s.stage().ask_quietly("DescribeGroups", 6, groups=[group])["groups"][0]["members"]) == count
+
+    s.until(counted, f"the group never had {count} members")

@@ -1,7 +1,7 @@
 """A raw connection: one message out by name, version and plain fields; one answer back as a plain dict.
 
 Owns the socket, the correlation ids and the order of answers. Plain values are those of the test vectors: the
-protocol's snake_case names, hex text for bytes and uuids. It refuses to know what any answer means, retries
+protocol's snake_case names, hex text for bytes and uuids. It does not depend on what any answer means, retries
 nothing and follows nothing: a closed connection is a fact to be recorded, never repaired. No call waits beyond the
 connection's deadline, whatever the peer does.
 """

@@ -26,9 +26,10 @@ Step = dict[str, Any]
 NONCE_LENGTH = 6
 TIME_LIMIT_S = 60
 """How long a scenario may take beyond what it waits on purpose: four answers that never come, on a busy machine."""
+_LOOK_S = 0.01
+"""How long between two looks at what is awaited."""
 LEAST_SILENCE_MS = 250
 """How long a busy broker may take to read a request that it then parks."""
-_TRIES = 200
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _ADDRESS = re.compile(r"^/[0-9a-f.:]+$")
 _WINDOW = re.compile(r"within \[-?\d+, -?\d+\]")  # of time stamps, around the present
@@ -40,8 +41,8 @@ def new_nonce() -> str:
     return _mark(random.Random())
 
 
-def _mark(dice: random.Random) -> str:
-    return "".join(dice.choice(string.ascii_lowercase) for _ in range(NONCE_LENGTH))
+def _mark(rng: random.Random) -> str:
+    return "".join(rng.choice(string.ascii_lowercase) for _ in range(NONCE_LENGTH))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Names:
     """Stands names in for what brokers mint; the first of a kind seen is 1."""
 
     nonce: str
+    several: bool = False
     known: dict[tuple[str, str], str] = field(default_factory=dict)
     topic_ids: dict[str, str] = field(default_factory=dict)
 
@@ -83,7 +85,8 @@ class Names:
     def text(self, value: str) -> str:
         """A string without the run's mark, with minted ids named."""
         value = value.replace(("-" + self.nonce).encode().hex(), "")  # names inside opaque bytes
-        value = _UUID.sub(lambda found: "<" + self.of("id", found.group()) + ">", value.replace("-" + self.nonce, ""))
+        value = re.sub(rf"(~\d+)?-{self.nonce}", "", value)
+        value = _UUID.sub(lambda found: "<" + self.of("id", found.group()) + ">", value)
         value = _WINDOW.sub("within [...]", value)
         for base64_id, name in self.topic_ids.items():
             value = value.replace(base64_id, name)
@@ -106,13 +109,18 @@ class Names:
         if isinstance(value, list):
             if name == "members" and all(isinstance(v, dict) and "member_id" in v and "error_code" not in v for v in value):
                 value = sorted(value, key=lambda v: self._known(str(v["member_id"])))  # else in the hash order of random ids
-            return [self.value(name, v) for v in value]
+            shown = [self.value(name, v) for v in value]
+            if name in _UNORDERED and all(not isinstance(v, dict) or "topic_id" in v for v in shown):
+                shown.sort(key=lambda v: str(v["topic_id"]) if isinstance(v, dict) else str(v))
+            return shown
         if name in _BY_NAME and value is not None:
             return _BY_NAME[name](self, value)
         return self.text(value) if isinstance(value, str) else value
 
     def _known(self, member_id: str) -> str:
         """A member id without chance in it: client id first, then when it was first seen."""
+        if _MINTED.fullmatch(member_id):
+            return self.known.get(("M", member_id), "~" + member_id)
         return _UUID.sub(lambda found: self.known.get(("id", found.group()), "~" + found.group()), member_id)
 
     def _placed(self, struct: Plain, name: str, value: Any) -> Any:
@@ -124,9 +132,16 @@ class Names:
 _ODD_IDS = {"1".rjust(32, "0"), "f" * 32, "ab" * 16}
 """Topic ids that scenarios make up; they stay as they are."""
 
+_UNORDERED = {"topic_partitions", "subscribed_topic_names"}
+"""Lists that stand in the hash order of random topic ids, or of names that carry the run's mark."""
+
+_MINTED = re.compile(r"[A-Za-z0-9_-]{22}")
+
 _BY_NAME: dict[str, Callable[[Names, Any], Any]] = {
+    "member_id": lambda names, value: names.of("M", value) if _MINTED.fullmatch(value) else names.text(value),
     "topic_id": lambda names, value: names.topic_id(value),
     "cluster_id": lambda _, __: "CLUSTER",
+    "controller_id": lambda names, value: "BROKER" if names.several and value >= 0 else value,  # of several, any one
     "client_host": lambda _, value: _ADDRESS.sub("/CLIENT", value),  # seen from inside a container, we are somebody else
     "finalized_features_epoch": lambda _, __: "EPOCH",
     "log_append_time_ms": lambda _, value: "now" if value > 0 else value,
@@ -148,10 +163,10 @@ class Stop(Exception):
 class Link:
     """One named connection of a session; every call leaves a step."""
 
-    def __init__(self, session: Session, name: str, client_id: str | None) -> None:
+    def __init__(self, session: Session, name: str, client_id: str | None, address: str) -> None:
         self.name = name
         self.session = session
-        self.connection = RawConnection(session.address, session.codec, client_id, session.deadline)
+        self.connection = RawConnection(address, session.codec, client_id, session.deadline)
 
     def ask(self, api: str, version: int, /, *, only: str = "", shuffled: str = "", brief: bool = False, **fields: Any) -> Plain:
         """Send and await the answer; the options are those of `expect`."""
@@ -165,12 +180,14 @@ class Link:
 
     def ask_until(self, good: Callable[[Plain], bool], api: str, version: int, /, **fields: Any) -> Plain:
         """Send again until the answer is good to have; only the last exchange leaves steps. For refusals that pass by themselves."""
-        answer = self.ask_quietly(api, version, **fields)
-        for _ in range(_TRIES):
-            if good(answer):
-                break
-            self.session.wait(20)
+        answer: Plain = {}
+
+        def asked() -> bool:
+            nonlocal answer
             answer = self.ask_quietly(api, version, **fields)
+            return good(answer)
+
+        self.session.until(asked, f"no good answer to {api} v{version}")
         self.session.note(self.name, sent=f"{api} v{version}", fields=self.session.names.value("", fields))
         self.session.note(self.name, got=f"{api} v{version}", fields=self.session.names.value("", answer))
         return answer
@@ -238,10 +255,10 @@ class Link:
             self.session.note(self.name, silent=False)
             raise Stop
 
-    def ends(self) -> None:
-        """The peer hangs up; or else, it is silent or answers."""
+    def ends(self, within_ms: int = 5_000) -> None:
+        """The peer hangs up within this time; or else, it is silent or answers."""
         try:
-            frame = self.connection.receive_frame(5_000)
+            frame = self.connection.receive_frame(within_ms)
         except Closed:
             self.session.note(self.name, closed=True)
         except Silent:
@@ -271,14 +288,18 @@ def _brief(item: Plain) -> Plain:
 
 
 class Session:
-    """What a scenario acts on: named connections to one address, names of its own, and the transcript."""
+    """What a scenario acts on: named connections to a broker, names of its own, and the transcript.
+
+    `address` is `host:port`, or those of several brokers in the order of their ids, comma-separated.
+    """
 
     def __init__(self, address: str, codec: Codec, nonce: str, deadline: float = math.inf) -> None:
         self.address = address
         self.codec = codec
         self.nonce = nonce
         self.deadline = deadline
-        self.names = Names(nonce)
+        self.addresses = address.split(",")
+        self.names = Names(nonce, len(self.addresses) > 1)
         self.steps: list[Step] = []
         self._links: list[Link] = []
         self._stage: Link | None = None
@@ -287,9 +308,9 @@ class Session:
         """A group, topic or other name that is this run's own; the transcript shows `label`."""
         return f"{label}-{self.nonce}"
 
-    def connect(self, name: str = "a", client_id: str | None = "raw") -> Link:
-        """A new connection."""
-        link = Link(self, name, client_id)
+    def connect(self, name: str = "a", client_id: str | None = "raw", broker: int = 1) -> Link:
+        """A new connection, to one of several brokers."""
+        link = Link(self, name, client_id, self.addresses[broker - 1])
         self._links.append(link)
         return link
 
@@ -312,6 +333,15 @@ class Session:
         if time.monotonic() + duration_ms / 1000 > self.deadline:
             raise OutOfTime
         time.sleep(duration_ms / 1000)
+
+    def until(self, holds: Callable[[], bool], never: str) -> None:
+        """Wait, without a step, until something holds. At the time limit the scenario ends with a step that says what never came."""
+        limit = min(self.deadline - 1, time.monotonic() + TIME_LIMIT_S)
+        while not holds():
+            if time.monotonic() > limit:
+                self.note("stage", failed=never)
+                raise Stop
+            time.sleep(_LOOK_S)
 
     def close(self) -> None:
         """Hang up everything."""

@@ -7,6 +7,7 @@ asked. Whatever depends on either is awaited here without a step, so that transc
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from integration_tests.wire.batches import Producer, batch
@@ -22,14 +23,13 @@ _PASSING = (14, 15, 16, 51)
 def await_transactions(s: Session, *names: str) -> None:
     """Wait until the broker coordinates these transactional ids, and has producer ids to give."""
     for name in names:
-        for _ in range(400):
-            found = s.stage().ask_quietly("FindCoordinator", 4, coordinator_keys=[name], key_type=1)["coordinators"][0]["error_code"]
-            fresh = s.stage().ask_quietly("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1)["error_code"]
-            if not found and not fresh and state_of(s, name)["error_code"] not in _PASSING:
-                break
-            s.wait(25)
-        else:
-            raise AssertionError(f"nobody coordinates {name}")
+        s.until(partial(_coordinated, s, name), f"nobody coordinates {name}")
+
+
+def _coordinated(s: Session, name: str) -> bool:
+    found = s.stage().ask_quietly("FindCoordinator", 4, coordinator_keys=[name], key_type=1)["coordinators"][0]["error_code"]
+    fresh = s.stage().ask_quietly("InitProducerId", 4, transactional_id=None, transaction_timeout_ms=1)["error_code"]
+    return not found and not fresh and state_of(s, name)["error_code"] not in _PASSING
 
 
 def state_of(s: Session, name: str) -> Plain:
@@ -40,11 +40,7 @@ def state_of(s: Session, name: str) -> Plain:
 
 def settled(s: Session, name: str) -> None:
     """Wait until no transaction of this id is being ended."""
-    for _ in range(400):
-        if not str(state_of(s, name)["transaction_state"]).startswith("Prepare"):
-            return
-        s.wait(10)
-    raise AssertionError(f"the transaction of {name} never ended")
+    s.until(lambda: not str(state_of(s, name)["transaction_state"]).startswith("Prepare"), f"the transaction of {name} never ended")
 
 
 def now_ms() -> int:

@@ -43,7 +43,7 @@ def _many(partitions: list[Partition]) -> list[Any]:
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     settings = {name: value for name, value in config.items() if name not in _LACKING}
-    if settings["partition.assignment.strategy"] not in _ASSIGNORS:
+    if settings.get("group.protocol") != "consumer" and settings["partition.assignment.strategy"] not in _ASSIGNORS:
         raise ValueError(f"librdkafka has no assignor {settings['partition.assignment.strategy']}")
     age = settings.get("metadata.max.age.ms", 300_000)
     reset = settings.get("auto.offset.reset")

@@ -1,6 +1,6 @@
 """An agent's frame: reads commands, gives every member a thread, writes replies and events.
 
-Owns standard input and output, and the order of lines. Refuses to know any client library: each gives a `Library` and a
+Owns standard input and output, and the order of lines. Does not depend on any client library: each gives a `Library` and a
 `Consumer`. The contract is `integration_tests.clients.agent_protocol`.
 """
 

@@ -21,10 +21,6 @@ ASSIGNORS = {
     "cooperative-sticky": CooperativeStickyAssignor,
 }
 
-_PATIENT_MS = 2_500
-_SOON_MS = 10_000
-"""Metadata younger than this is asked for because a story changes topics."""
-
 
 class _Listener(AsyncConsumerRebalanceListener):  # type: ignore[misc]
     """The library forbids blocking calls inside a plain listener, and offers this one for them."""
@@ -58,20 +54,18 @@ class Consumer:
     """A KafkaConsumer behind the host's calls.
 
     When a poll ends while the library joins anew of its own accord (another subscription, topics that matched or grew), the library
-    takes the join for done, and the member is silent for ever. So polls are long where that may happen.
+    takes the join for done, and the member is silent for ever. So each poll that leaves a join under way asks the library to
+    await it in the next one.
     """
 
     def __init__(self, config: dict[str, Any], listener: Listener) -> None:
         settings = {name.replace(".", "_"): value for name, value in config.items()}
         settings["partition_assignment_strategy"] = [ASSIGNORS[settings["partition_assignment_strategy"]]]
         settings.pop("allow_auto_create_topics", None)
-        self._subscriptions = 0
-        self._patient = settings["metadata_max_age_ms"] < _SOON_MS
         self._consumer = KafkaConsumer(**settings, metrics_enabled=False)
         self._listener = _Listener(listener, self._consumer)
 
     def subscribe(self, topics: list[str], pattern: str | None) -> None:
-        self._subscriptions += 1
         self._consumer.subscribe(topics, pattern=pattern, listener=self._listener)
         for topic in topics:  # else it may join before it knows its topics, and join again at once: or not, as chance will have it
             self._consumer.partitions_for_topic(topic)
@@ -83,8 +77,9 @@ class Consumer:
         self._consumer.unsubscribe()
 
     def poll(self, timeout_ms: int) -> list[Record]:
-        again, self._subscriptions = self._subscriptions > 1, min(self._subscriptions, 1)
-        polled = self._consumer.poll(timeout_ms=_PATIENT_MS if again or self._patient else timeout_ms)
+        polled = self._consumer.poll(timeout_ms=timeout_ms)
+        if self._consumer._coordinator is not None and self._consumer._coordinator.rejoining:
+            self._consumer._coordinator.request_rejoin()
         return [Record(r.topic, r.partition, r.offset, r.value.decode()) for records in polled.values() for r in records]
 
     def pause(self, partitions: list[Partition]) -> None:
@@ -141,7 +136,7 @@ class Consumer:
 class Library:
     """kafka-python."""
 
-    poll_ms = 400  # a poll that ends in the midst of a join may lose the join; the fewer ends the better
+    poll_ms = 100  # in much shorter polls the library may spin without ever joining
     version = f"kafka-python {kafka.__version__}"
 
     def __init__(self) -> None:

@@ -10,16 +10,18 @@ from collections.abc import Callable
 from integration_tests.wire.batches import batch
 from integration_tests.wire.people import Member, describe, protocols, stable, state, subscription, topic, until
 from integration_tests.wire.raw import Plain
-from integration_tests.wire.recorder import Link, Session, Stop
-from integration_tests.wire.registry import scenario
+from integration_tests.wire.recorder import Link, Session
+from integration_tests.wire.registry import PROFILES, scenario
 from integration_tests.wire.scenarios.offsets import at, commit, committed
 from integration_tests.wire.scenarios.produce import request
-from integration_tests.wire.transacting import Transactor
+from integration_tests.wire.transacting import Transactor, await_transactions
 
-SOON_MS = 300
+IDLE_MS = int(PROFILES["cleanup"]["connections.max.idle.ms"])
+SPOKEN_MS = 250
+SOON_MS = 2_000
+"""Long enough for a look at what will be gone soon."""
 CHECKS_MS = 500
 """Some checks' time."""
-PATIENCE_ROUNDS = 600
 
 
 def kept(s: Session, group: str) -> list[list[object]]:
@@ -30,25 +32,15 @@ def kept(s: Session, group: str) -> list[list[object]]:
     return sorted(found, key=str)
 
 
-def until_so(s: Session, what: str, holds: Callable[[], bool]) -> None:
-    """Wait, without a step, until something holds."""
-    for _ in range(PATIENCE_ROUNDS):
-        if holds():
-            return
-        s.wait(20)
-    s.note("stage", failed=what)
-    raise Stop
-
-
 def until_kept(s: Session, group: str, count: int) -> None:
     """Wait until a group has so many offsets left, and say which."""
-    until_so(s, f"{count} offsets were never left", lambda: len(kept(s, group)) == count)
+    s.until(lambda: len(kept(s, group)) == count, f"{count} offsets were never left")
     s.say("left", kept(s, group))
 
 
 def until_gone(s: Session, group: str) -> None:
     """Wait until a group is deleted."""
-    until_so(s, "the group stayed", lambda: state(s, group) == "Dead")
+    s.until(lambda: state(s, group) == "Dead", "the group stayed")
 
 
 def short(link: Link, group: str, name: str, partition: int, offset: int, retention_ms: int = SOON_MS, version: int = 4) -> Plain:
@@ -76,7 +68,7 @@ def a_commit_that_names_its_retention(s: Session) -> None:
 @scenario("cleanup")
 def each_offset_has_its_own_time(s: Session) -> None:
     """EXP-2: one soon, one in an hour, one by the broker's own time."""
-    a, name, group = s.connect(), topic(s, "t", 3), s.name("g")
+    name, group, a = topic(s, "t", 3), s.name("g"), s.connect()
     short(a, group, name, 0, 10)
     short(a, group, name, 1, 11, 3_600_000)
     commit(a, group, name, at(2, 12))
@@ -87,7 +79,7 @@ def each_offset_has_its_own_time(s: Session) -> None:
 @scenario("cleanup")
 def a_later_commit_replaces_the_retention(s: Session) -> None:
     """EXP-2, OC-8: the last commit counts, with its own retention or none."""
-    a, name, group = s.connect(), topic(s, "t", 2), s.name("g")
+    name, group, a = topic(s, "t", 2), s.name("g"), s.connect()
     short(a, group, name, 0, 10)
     commit(a, group, name, at(0, 20))
     commit(a, group, name, at(1, 11))
@@ -232,6 +224,7 @@ def an_emptied_group_lives_as_long_as_its_offsets(s: Session) -> None:
 def an_offset_that_a_transaction_will_replace(s: Session) -> None:
     """EXP-4: it does not expire while the transaction is open, nor does its group go; both do when it has been aborted."""
     name, group = topic(s, "t"), s.name("g")
+    await_transactions(s, s.name("tx"))
     tx = Transactor(s, s.connect("tx"))
     tx.init(5)
     a = s.connect()
@@ -274,7 +267,7 @@ def a_minute(s: Session) -> None:
     gone.leave()
     _let_pass(s, 20)
     s.say("after less than a minute", [kept(s, group) for group in (simple, renewed, living, emptied)])
-    until_so(s, "the simple group stayed", lambda: _kept_open(s, lambda: state(s, simple) == "Dead"))
+    s.until(lambda: _kept_open(s, lambda: state(s, simple) == "Dead"), "the simple group stayed")
     until_kept(s, living, 1)
     s.say("after a minute", [kept(s, group) for group in (simple, renewed, living, emptied)])
     s.say("states", [state(s, group) for group in (simple, renewed, living, emptied)])
@@ -291,43 +284,43 @@ def _kept_open(s: Session, holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-@scenario("cleanup", lasts_s=10)
+@scenario("cleanup", lasts_s=30)
 def idle_connections(s: Session) -> None:
     """connections.max.idle.ms: closed without a word, fresh and used ones alike, but not one that is spoken on."""
     fresh, used, busy = s.connect("fresh"), s.connect("used"), s.connect("busy")
     used.ask("ListGroups", 0, only="groups")
-    for _ in range(18):
+    for _ in range(round(1.3 * IDLE_MS / SPOKEN_MS)):
         busy.ask_quietly("ListGroups", 0)
-        s.wait(250)
-    fresh.ends()
-    used.ends()
+        s.wait(SPOKEN_MS)
+    fresh.ends(2 * IDLE_MS)
+    used.ends(2 * IDLE_MS)
     busy.ask("ListGroups", 0, only="groups")
-    busy.ends()
+    busy.ends(2 * IDLE_MS)
 
 
-@scenario("cleanup", lasts_s=10)
+@scenario("cleanup", lasts_s=30)
 def a_parked_request_does_not_keep_a_connection(s: Session) -> None:
     """connections.max.idle.ms: who waits in a join phase is hung up on; the member itself stays until its session ends."""
     group = s.name("g")
     a, b = stable(s, group, "a", "b", version=3)
     b.send_join(protocols=protocols("range", metadata="01"))
     until(s, group, "PreparingRebalance")
-    for _ in range(18):
+    for _ in range(round(1.3 * IDLE_MS / SPOKEN_MS)):
         _kept_open(s, lambda: a.link.connection is not None)
-        s.wait(250)
-    b.link.ends()
+        s.wait(SPOKEN_MS)
+    b.link.ends(2 * IDLE_MS)
     describe(s.connect("admin"), group)
     a.reconnect()
     a.heartbeat()
 
 
-@scenario("cleanup", lasts_s=10)
+@scenario("cleanup", lasts_s=30)
 def an_answer_counts_as_activity(s: Session) -> None:
     """connections.max.idle.ms: idle time counts from the last byte either way, so also from a late answer."""
     name = topic(s, "t")
     a = s.connect()
     wanted = {"topic": name, "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}]}
-    a.ask("Fetch", 11, max_wait_ms=1_500, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
-    s.wait(2_000)
+    a.ask("Fetch", 11, max_wait_ms=IDLE_MS // 2, min_bytes=1, max_bytes=1000, session_epoch=-1, topics=[wanted])
+    s.wait(IDLE_MS * 2 // 3)
     a.ask("Produce", 9, **request(name, batch(b"x")))
-    a.ends()
+    a.ends(2 * IDLE_MS)

@@ -23,11 +23,7 @@ NOBODY = 7  # no broker has this id
 
 def await_answer(link: Link, api: str, version: int, settled: Callable[[Plain], bool], **fields: Any) -> None:
     """Ask, without a step, until a change is seen: Kafka's brokers learn of one a moment after its answer."""
-    for _ in range(500):
-        if settled(link.ask_quietly(api, version, **fields)):
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"{api} never saw the change")
+    link.session.until(lambda: settled(link.ask_quietly(api, version, **fields)), f"{api} never saw the change")
 
 
 # -- elections and reassignments -------------------------------------------------------------------------------------------

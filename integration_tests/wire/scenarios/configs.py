@@ -8,7 +8,7 @@ from integration_tests.wire.batches import batch
 from integration_tests.wire.people import topic
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session
-from integration_tests.wire.registry import scenario
+from integration_tests.wire.registry import PROFILES, scenario
 from integration_tests.wire.scenarios.produce import produce
 
 TOPIC, BROKER, GROUP = 2, 4, 32
@@ -49,10 +49,24 @@ def settle(link: Link, name: str) -> None:
     marked = {"name": "file.delete.delay.ms", "config_operation": SET, "value": str(60_000 + next(_MARKS))}
     resource = {"resource_type": TOPIC, "resource_name": name}
     link.ask_quietly("IncrementalAlterConfigs", 1, resources=[resource | {"configs": [marked]}])
-    for _ in range(1000):
+
+    def goes_by_it() -> bool:
         found = link.ask_quietly("DescribeConfigs", 1, resources=[resource | {"configuration_keys": [marked["name"]]}])
-        if found["results"][0]["configs"][0]["value"] == marked["value"]:
-            return
+        return bool(found["results"][0]["configs"][0]["value"] == marked["value"])
+
+    link.session.until(goes_by_it, f"{name} never went by its configs")
+
+
+def settle_broker(link: Link, config: str, value: str) -> None:
+    """Wait until the broker shows this value, and a moment longer: its logs take the value over just after that."""
+    wanted = {"resource_type": BROKER, "resource_name": "1", "configuration_keys": [config]}
+
+    def shows_it() -> bool:
+        found = link.ask_quietly("DescribeConfigs", 1, resources=[wanted])["results"][0]["configs"]
+        return bool(found) and bool(found[0]["value"] == value)
+
+    link.session.until(shows_it, f"{config} never became {value}")
+    link.session.wait(300)
 
 
 def replace(link: Link, kind: int, name: str, configs: dict[str, str | None], version: int = 2, validate_only: bool = False) -> Plain:
@@ -199,13 +213,13 @@ def broker_configs_changed(s: Session) -> None:
     look()
     for where, value in (("", "100"), ("1", "1000")):
         alter(a, BROKER, where, ("message.max.bytes", SET, value))
-        s.wait(300)
+        settle_broker(a, "message.max.bytes", value)
         look()
     alter(a, BROKER, "1", ("message.max.bytes", DELETE, None))
-    s.wait(300)
+    settle_broker(a, "message.max.bytes", "100")
     look()
     alter(a, BROKER, "", ("message.max.bytes", DELETE, None))
-    s.wait(300)
+    settle_broker(a, "message.max.bytes", PROFILES["limits"]["message.max.bytes"])
     look()
 
 

@@ -125,7 +125,7 @@ def the_initial_delay(s: Session) -> None:
     a, b = Member(s, "a", group), Member(s, "b", group)
     began = time.monotonic()
     a.enter()
-    a.link.silent(200)
+    until_members(s, group, 1)
     b.enter()
     a.take_join()
     b.take_join()

@@ -41,11 +41,11 @@ VALUES: dict[str, tuple[str | None, ...]] = {
 
 
 class Play:
-    """A few names, the dice, and what is believed to exist."""
+    """A few names, a source of randomness, and what is believed to exist."""
 
     def __init__(self, s: Session, seed: int) -> None:
         self.s = s
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.link = s.connect()
         self.sizes: dict[str, int] = {}
         self.names = [s.name(label) for label in ("a", "b", "c.d", "c_d")]
@@ -56,35 +56,35 @@ class Play:
             (14, self.create), (10, self.grow), (6, self.delete), (20, self.set), (8, self.replace), (8, self.look), (4, self.metadata),
         ]  # fmt: skip
         for _ in range(STEPS):
-            self.dice.choices([act for _, act in kinds], [weight for weight, _ in kinds])[0]()
+            self.rng.choices([act for _, act in kinds], [weight for weight, _ in kinds])[0]()
 
     def name(self) -> str:
         """Mostly a good name."""
-        return self.dice.choice((*self.names, *self.names, *self.names, "a b", ""))
+        return self.rng.choice((*self.names, *self.names, *self.names, "a b", ""))
 
     def known(self) -> str:
         """A topic that is there, if any is."""
-        return self.dice.choice(sorted(self.sizes)) if self.sizes and self.dice.random() < 0.85 else self.name()
+        return self.rng.choice(sorted(self.sizes)) if self.sizes and self.rng.random() < 0.85 else self.name()
 
     def setting(self) -> tuple[str, str | None]:
         """A config and a value for it, good or bad."""
-        name = self.dice.choice(list(VALUES))
-        return name, self.dice.choice(VALUES[name])
+        name = self.rng.choice(list(VALUES))
+        return name, self.rng.choice(VALUES[name])
 
     def create(self) -> None:
         """CreateTopics of one or two."""
         topics: list[Plain] = []
-        for _ in range(self.dice.choice((1, 1, 1, 2))):
-            entry = new(self.name(), self.dice.choice((1, 2, 3, -1, 0)), self.dice.choice((1, 1, -1, 2)))
-            if self.dice.random() < 0.15:
+        for _ in range(self.rng.choice((1, 1, 1, 2))):
+            entry = new(self.name(), self.rng.choice((1, 2, 3, -1, 0)), self.rng.choice((1, 1, -1, 2)))
+            if self.rng.random() < 0.15:
                 entry |= {"num_partitions": -1, "replication_factor": -1}
-                entry["assignments"] = [{"partition_index": p, "broker_ids": [self.dice.choice((1, 1, 1, 9))]} for p in range(2)]
-            if self.dice.random() < 0.3:
+                entry["assignments"] = [{"partition_index": p, "broker_ids": [self.rng.choice((1, 1, 1, 9))]} for p in range(2)]
+            if self.rng.random() < 0.3:
                 entry["configs"] = [dict(zip(("name", "value"), self.setting(), strict=True))]
             topics.append(entry)
-        dry = self.dice.random() < 0.2
+        dry = self.rng.random() < 0.2
         answer = self.link.ask(
-            "CreateTopics", self.dice.choice((4, 5, 7)), topics=topics, timeout_ms=5_000, validate_only=dry, brief=True, shuffled="topics"
+            "CreateTopics", self.rng.choice((4, 5, 7)), topics=topics, timeout_ms=5_000, validate_only=dry, brief=True, shuffled="topics"
         )
         for made in answer["topics"]:
             if made["error_code"] == 0 and not dry:
@@ -96,9 +96,9 @@ class Play:
     def grow(self) -> None:
         """CreatePartitions of one."""
         name = self.known()
-        count = self.sizes.get(name, 1) + self.dice.choice((1, 2, 0, -1))
-        hands = [[self.dice.choice((1, 1, 9))] for _ in range(self.dice.choice((1, 2)))] if self.dice.random() < 0.3 else None
-        dry = self.dice.random() < 0.2
+        count = self.sizes.get(name, 1) + self.rng.choice((1, 2, 0, -1))
+        hands = [[self.rng.choice((1, 1, 9))] for _ in range(self.rng.choice((1, 2)))] if self.rng.random() < 0.3 else None
+        dry = self.rng.random() < 0.2
         answer = self.link.ask("CreatePartitions", 3, topics=[more(name, count, hands)], timeout_ms=5_000, validate_only=dry)
         if answer["results"][0]["error_code"] == 0 and not dry:
             self.sizes[name] = count
@@ -107,8 +107,8 @@ class Play:
     def delete(self) -> None:
         """DeleteTopics by name or by id."""
         name = self.known()
-        version = self.dice.choice((4, 6))
-        if version == 6 and name in self.sizes and self.dice.random() < 0.5:
+        version = self.rng.choice((4, 6))
+        if version == 6 and name in self.sizes and self.rng.random() < 0.5:
             asked: Plain = {"topics": [{"name": None, "topic_id": topic_id(self.s, name)}]}
         else:
             asked = {"topic_names": [name]} if version < 6 else {"topics": [{"name": name, "topic_id": ZERO_ID}]}
@@ -120,23 +120,23 @@ class Play:
     def set(self) -> None:
         """IncrementalAlterConfigs: set, unset, append, subtract."""
         changes: list[tuple[str, int, str | None]] = []
-        for _ in range(self.dice.choice((1, 1, 2))):
+        for _ in range(self.rng.choice((1, 1, 2))):
             name, value = self.setting()
-            changes.append((name, self.dice.choice((0, 0, 0, 1, 2, 3)), value))
+            changes.append((name, self.rng.choice((0, 0, 0, 1, 2, 3)), value))
         if len(changes) > 1:
             changes = [(name, min(operation, 1), value or "") for name, operation, value in changes]
-        topic_name, dry = self.known(), self.dice.random() < 0.2
+        topic_name, dry = self.known(), self.rng.random() < 0.2
         alter(self.link, 2, topic_name, *changes, validate_only=dry)
 
     def replace(self) -> None:
         """AlterConfigs."""
-        settings = [self.setting() for _ in range(self.dice.choice((0, 1, 2)))]
-        name, dry = self.known(), self.dice.random() < 0.2
+        settings = [self.setting() for _ in range(self.rng.choice((0, 1, 2)))]
+        name, dry = self.known(), self.rng.random() < 0.2
         replace(self.link, 2, name, dict(settings), validate_only=dry)
 
     def look(self) -> None:
         """DescribeConfigs of what may have been set."""
-        describe(self.link, 2, self.known(), *VALUES, synonyms=self.dice.random() < 0.5, version=self.dice.choice((1, 3, 4)))
+        describe(self.link, 2, self.known(), *VALUES, synonyms=self.rng.random() < 0.5, version=self.rng.choice((1, 3, 4)))
 
     def metadata(self) -> None:
         """Metadata and DescribeTopicPartitions."""

@@ -16,7 +16,6 @@ from integration_tests.wire.registry import scenario
 
 SEEDS = range(1, 9)
 FRAMES = 60
-PATIENCE_MS = 400
 
 EXTREMES = tuple(bytes.fromhex(x) for x in ("ffffffff", "7fffffff", "80000000", "00000000", "ffff", "7fff", "ffffffff0f", "8001"))
 
@@ -74,23 +73,23 @@ def _templates(s: Session) -> dict[str, tuple[range, Callable[[int], Plain]]]:
     }  # fmt: skip
 
 
-def mutated(body: bytes, dice: random.Random) -> bytes:
+def mutated(body: bytes, rng: random.Random) -> bytes:
     """The body with one to three changes."""
-    for _ in range(dice.choice((1, 1, 2, 3))):
-        where = dice.randrange(len(body) + 1)
-        match dice.randrange(6):
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        where = rng.randrange(len(body) + 1)
+        match rng.randrange(6):
             case 0:
                 body = body[:where]
             case 1:
-                body = body[:where] + bytes([dice.randrange(256)]) + body[where + 1 :]
+                body = body[:where] + bytes([rng.randrange(256)]) + body[where + 1 :]
             case 2:
-                body = body[:where] + dice.choice(EXTREMES) + body[where + 4 :]
+                body = body[:where] + rng.choice(EXTREMES) + body[where + 4 :]
             case 3:
-                body = body[:where] + dice.choice(EXTREMES) + body[where:]
+                body = body[:where] + rng.choice(EXTREMES) + body[where:]
             case 4:
-                body = body[:where] + body[where + dice.randrange(1, 4) :]
+                body = body[:where] + body[where + rng.randrange(1, 4) :]
             case _:
-                body = body[:where] + bytes(dice.randrange(1, 5)) + body[where:]
+                body = body[:where] + bytes(rng.randrange(1, 5)) + body[where:]
     return body
 
 
@@ -98,17 +97,17 @@ def episode(seed: int) -> Callable[[Session], None]:
     """The scenario of one seed."""
 
     def play(s: Session) -> None:
-        dice = random.Random(seed)
+        rng = random.Random(seed)
         templates = _templates(s)
         link = s.connect("a")
         for i in range(FRAMES):
-            api, (versions, fields) = dice.choice(list(templates.items()))
-            version = dice.choice(versions)
-            body = mutated(s.codec.encode(api, version, fields(version)), dice)
+            api, (versions, fields) = rng.choice(list(templates.items()))
+            version = rng.choice(versions)
+            body = mutated(s.codec.encode(api, version, fields(version)), rng)
             s.note("a", sent=f"{api} v{version}", body=s.names.text(body.hex()))
             link.connection.send_body(api, version, body)
             try:
-                awaited, answer = link.connection.receive(PATIENCE_MS)
+                awaited, answer = link.connection.receive()
             except (Closed, Silent) as failure:
                 s.note("a", met=type(failure).__name__.lower())
                 link.connection.close()

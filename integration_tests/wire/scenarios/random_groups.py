@@ -20,28 +20,32 @@ SEEDS = range(1, 17)
 STEPS = 45
 FIRST_POLL_MS = 250
 POLL_MS = 60
-INITIAL_POLL_MS = 3_000
+DUE_POLL_MS = 5_000
+"""How long to wait for an answer that the group's state says must come: far beyond what a busy broker takes."""
+
+JOINING, SYNCING = "PreparingRebalance", "CompletingRebalance"
+"""The states of a group in which a JoinGroup and a SyncGroup wait."""
 
 ASSIGNORS = (("range",), ("range", "roundrobin"), ("roundrobin", "range"), ("sticky", "range"), ("sticky",))
 
 
 class Play:
-    """One group, its members, and the dice."""
+    """One group, its members, and a source of randomness."""
 
     def __init__(self, s: Session, seed: int) -> None:
         self.s = s
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.group = s.name("g")
         self.topic = topic(s, "t", 2)
         self.admin = s.connect("admin")
-        labels = self.dice.choice(("ab", "ab", "abc"))
-        self.members = [Member(s, label, self.group, version=self.dice.choice((3, 5, 8, 9))) for label in labels]
-        self.parked: set[str] = set()
+        labels = self.rng.choice(("ab", "ab", "abc"))
+        self.members = [Member(s, label, self.group, version=self.rng.choice((3, 5, 8, 9))) for label in labels]
+        self.parked: dict[str, str] = {}
+        self.was = "Dead"
         self.next: dict[str, str] = {}
         self.leader_id = ""
-        self.was = "Dead"
         for member in self.members:
-            if member.version >= 5 and self.dice.random() < 0.35:
+            if member.version >= 5 and self.rng.random() < 0.35:
                 member.instance = "i-" + member.link.name
 
     def run(self) -> None:
@@ -53,20 +57,20 @@ class Play:
         ]  # fmt: skip
         weights = [weight for weight, _ in kinds]
         for _ in range(STEPS):
-            member = self.dice.choice(self.members)
-            act = self.dice.choices(kinds, weights)[0][1]
+            member = self.rng.choice(self.members)
+            act = self.rng.choices(kinds, weights)[0][1]
             busy = member.link.name in self.parked
             if busy and act in (self.proper, self.join, self.sync, self.heartbeat, self.leave, self.commit):
-                act = self.hang_up if self.dice.random() < 0.1 else self.look
+                act = self.hang_up if self.rng.random() < 0.1 else self.look
             act(member)
             self.collect()
         self.look(self.members[0])
 
     # -- waiting -----------------------------------------------------------------------------------------------------
 
-    def park(self, member: Member) -> None:
-        """A request was sent that may have to wait. Give it time to be answered, or to get into the queue."""
-        self.parked.add(member.link.name)
+    def park(self, member: Member, waits_in: str) -> None:
+        """A request was sent that may have to wait, in this state of the group and no other."""
+        self.parked[member.link.name] = waits_in
         self.collect(member)
 
     def collect(self, first: Member | None = None) -> None:
@@ -76,19 +80,24 @@ class Play:
             return
         self.s.stage().ask_quietly("Heartbeat", 4, group_id=self.group, generation_id=0, member_id="nobody")
         parked = [m for m in self.members if m.link.name in self.parked]
-        answered = [m.link.poll(self.patience_ms(m is first)) for m in parked]
+        was, self.was = self.was, state(self.s, self.group)
+        by_timer = self.was == "PreparingRebalance" and was in ("Empty", "Dead")
+        answered = [m.link.poll(DUE_POLL_MS if by_timer else self.patience_ms(m, m is first)) for m in parked]
         if any(answered):  # what answered one perhaps set others free: their answers are on the way
-            answered = [now or m.link.poll(FIRST_POLL_MS) for m, now in zip(parked, answered, strict=True)]
+            answered = [now or m.link.poll(self.patience_ms(m, True)) for m, now in zip(parked, answered, strict=True)]
         for member, now in zip(parked, answered, strict=True):
             if now:
-                self.parked.discard(member.link.name)
+                del self.parked[member.link.name]
                 self.take(member)
 
-    def patience_ms(self, just_sent: bool) -> int:
-        """How long to wait for an answer. The first rebalance of an Empty group ends by a timer: that one is waited for."""
-        was, self.was = self.was, state(self.s, self.group)
-        initial = self.was == "PreparingRebalance" and was in ("Empty", "Dead")
-        return INITIAL_POLL_MS if initial else FIRST_POLL_MS if just_sent else POLL_MS
+    def patience_ms(self, member: Member, just_sent: bool) -> int:
+        """How long to wait for an answer: long for one that must come in the state of the group, else until a refusal would be here.
+
+        The first rebalance of an Empty group ends by a timer of no length, so what waits for that one is due, too.
+        """
+        if state(self.s, self.group) != self.parked[member.link.name]:
+            return DUE_POLL_MS
+        return FIRST_POLL_MS if just_sent else POLL_MS
 
     def take(self, member: Member) -> None:
         """Take an answer, and remember what a proper client would do next."""
@@ -108,12 +117,12 @@ class Play:
         match self.next.get(member.link.name, "join"):
             case "join":
                 member.send_join()
-                self.park(member)
+                self.park(member, JOINING)
             case "sync":
-                named = {m.member_id: f"{self.dice.randrange(256):02x}" for m in self.members if m.member_id}
+                named = {m.member_id: f"{self.rng.randrange(256):02x}" for m in self.members if m.member_id}
                 chosen = str((member.last_answer or {}).get("protocol_name") or "range")
                 member.send_sync(named if member.leader else None, protocol_name=chosen)
-                self.park(member)
+                self.park(member, SYNCING)
             case _:
                 if member.heartbeat()["error_code"]:
                     self.next[member.link.name] = "join"
@@ -130,10 +139,10 @@ class Play:
     def join(self, member: Member) -> None:
         """Join: mostly rightly."""
         fields: Plain = {}
-        if self.dice.random() < 0.25:
-            named = self.dice.choice((subscription(), subscription(self.topic), "00"))
-            fields["protocols"] = protocols(*self.dice.choice(ASSIGNORS), metadata=named)
-        roll = self.dice.random()
+        if self.rng.random() < 0.25:
+            named = self.rng.choice((subscription(), subscription(self.topic), "00"))
+            fields["protocols"] = protocols(*self.rng.choice(ASSIGNORS), metadata=named)
+        roll = self.rng.random()
         if roll < 0.04:
             fields["member_id"] = "ghost"
         elif roll < 0.08:
@@ -143,36 +152,36 @@ class Play:
         elif roll < 0.12:
             fields["protocols"] = []
         member.send_join(**fields)
-        self.park(member)
+        self.park(member, JOINING)
 
     def sync(self, member: Member) -> None:
         """Sync: a leader names members, some perhaps not."""
-        version = self.dice.choice((0, 2, 3, 4, 5)) if member.instance is None else self.dice.choice((3, 5))
-        named = {m.member_id: f"{self.dice.randrange(256):02x}" for m in self.members if m.member_id and self.dice.random() < 0.8}
+        version = self.rng.choice((0, 2, 3, 4, 5)) if member.instance is None else self.rng.choice((3, 5))
+        named = {m.member_id: f"{self.rng.randrange(256):02x}" for m in self.members if m.member_id and self.rng.random() < 0.8}
         fields: Plain = {}
         if version >= 5:
             chosen = (member.last_answer or {}).get("protocol_name") or "range"
-            fields["protocol_name"] = chosen if self.dice.random() < 0.95 else "nope"
-        if self.dice.random() < 0.08:
-            fields["generation_id"] = member.generation + self.dice.choice((-1, 1))
+            fields["protocol_name"] = chosen if self.rng.random() < 0.95 else "nope"
+        if self.rng.random() < 0.08:
+            fields["generation_id"] = member.generation + self.rng.choice((-1, 1))
         member.send_sync(named, version, **fields)
-        self.park(member)
+        self.park(member, SYNCING)
 
     def heartbeat(self, member: Member) -> None:
         """Heartbeat: mostly of the right generation."""
-        off = self.dice.choice((0, 0, 0, 0, -1, 1))
-        member.heartbeat(self.dice.choice((3, 4)), generation_id=member.generation + off)
+        off = self.rng.choice((0, 0, 0, 0, -1, 1))
+        member.heartbeat(self.rng.choice((3, 4)), generation_id=member.generation + off)
 
     def leave(self, member: Member) -> None:
         """Leave, unless it would be for the hash to say who leads next."""
         if member.leader and len(self.s.stage().ask_quietly("DescribeGroups", 6, groups=[self.group])["groups"][0]["members"]) > 2:
             return self.look(member)
-        version = self.dice.choice((0, 2, 3, 5)) if member.instance is None else self.dice.choice((3, 4, 5))
-        if member.instance is not None and self.dice.random() < 0.5:
+        version = self.rng.choice((0, 2, 3, 5)) if member.instance is None else self.rng.choice((3, 4, 5))
+        if member.instance is not None and self.rng.random() < 0.5:
             member.leave(version, members=[{"member_id": "", "group_instance_id": member.instance}])
         else:
             member.leave(version)
-        if self.dice.random() < 0.7:
+        if self.rng.random() < 0.7:
             member.member_id = ""
         return self.emptied()
 
@@ -184,15 +193,15 @@ class Play:
 
     def commit(self, member: Member) -> None:
         """Commit as a member."""
-        version = self.dice.choice((2, 5, 8, 9)) if member.instance is None else 9
-        member.commit(self.topic, self.dice.randrange(1000), self.dice.choice((0, 1, 1, 5)), version=version)
+        version = self.rng.choice((2, 5, 8, 9)) if member.instance is None else 9
+        member.commit(self.topic, self.rng.randrange(1000), self.rng.choice((0, 1, 1, 5)), version=version)
 
     def hang_up(self, member: Member) -> None:
         """Close the connection, its parked request with it; come back on another one. Not while an id is on its way:
         nobody would ever learn it."""
         if member.link.name in self.parked and not member.member_id:
             return
-        self.parked.discard(member.link.name)
+        self.parked.pop(member.link.name, None)
         member.reconnect()
 
     def restart(self, member: Member) -> None:
@@ -203,12 +212,12 @@ class Play:
 
     def look(self, _: Member) -> None:
         """What an admin sees."""
-        describe(self.admin, self.group, self.dice.choice((0, 3, 5, 6)))
-        committed(self.admin, self.group, self.topic, 0, 1, version=self.dice.choice((1, 5, 9)))
+        describe(self.admin, self.group, self.rng.choice((0, 3, 5, 6)))
+        committed(self.admin, self.group, self.topic, 0, 1, version=self.rng.choice((1, 5, 9)))
 
     def simple_commit(self, _: Member) -> None:
         """A commit without a member."""
-        commit(self.admin, self.group, self.topic, at(0, self.dice.randrange(1000)), version=self.dice.choice((2, 7, 9)))
+        commit(self.admin, self.group, self.topic, at(0, self.rng.randrange(1000)), version=self.rng.choice((2, 7, 9)))
 
     def delete_group(self, _: Member) -> None:
         """Delete the group, if that can be."""
@@ -220,7 +229,7 @@ class Play:
 
     def strangers(self, member: Member) -> None:
         """Requests in the name of nobody, or of a member under a wrong instance id."""
-        wrong: Plain = self.dice.choice(({"member_id": "ghost"}, {"group_instance_id": "i-nobody"}, {"group_instance_id": "i-a"}))
+        wrong: Plain = self.rng.choice(({"member_id": "ghost"}, {"group_instance_id": "i-nobody"}, {"group_instance_id": "i-a"}))
         fields: Plain = {"group_id": self.group, "member_id": member.member_id, "generation_id": member.generation} | wrong
         self.admin.ask("Heartbeat", 4, **fields)
         self.admin.ask("LeaveGroup", 3, group_id=self.group, members=[{"member_id": "ghost", "group_instance_id": None}])

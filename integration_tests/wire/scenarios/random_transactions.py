@@ -23,11 +23,11 @@ STEPS = 40
 
 
 class Play:
-    """Two transactional ids with up to two producers each, a topic, a group, and the dice."""
+    """Two transactional ids with up to two producers each, a topic, a group, and a source of randomness."""
 
     def __init__(self, s: Session, seed: int) -> None:
         self.s = s
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.topic = topic(s, "t", 2)
         self.group = s.name("g")
         self.admin = s.connect("admin")
@@ -44,7 +44,7 @@ class Play:
         ]
         weights = [weight for weight, _ in kinds]
         for _ in range(STEPS):
-            self.dice.choices(kinds, weights)[0][1](self.dice.choice(self.producers))
+            self.rng.choices(kinds, weights)[0][1](self.rng.choice(self.producers))
         for producer in self.producers:
             found = state_of(self.s, producer.name)
             # Of __consumer_offsets too, but there it depends on the group's name which partition.
@@ -54,40 +54,40 @@ class Play:
             self.look(producer)
 
     def index(self) -> int:
-        return self.dice.randrange(2)
+        return self.rng.randrange(2)
 
     def produce(self, tx: Transactor) -> None:
-        tx.produce(self.topic, *[b"v"] * self.dice.choice((1, 1, 2)), partition=self.index(), version=SINCE_V2)
+        tx.produce(self.topic, *[b"v"] * self.rng.choice((1, 1, 2)), partition=self.index(), version=SINCE_V2)
 
     def produce_the_old_way(self, tx: Transactor) -> None:
         index = self.index()
-        if self.dice.random() < 0.8:
+        if self.rng.random() < 0.8:
             tx.add((self.topic, [index]))
         tx.produce(self.topic, b"o", partition=index, version=BEFORE_V2)
 
     def gap(self, tx: Transactor) -> None:
-        sequence = self.dice.choice((0, 1, 3))
+        sequence = self.rng.choice((0, 1, 3))
         tx.produce(self.topic, b"g", partition=self.index(), producer=Producer(tx.producer_id, tx.epoch, sequence))
 
     def end(self, tx: Transactor) -> None:
-        tx.end(commit=self.dice.random() < 0.6)
+        tx.end(commit=self.rng.random() < 0.6)
 
     def end_the_old_way(self, tx: Transactor) -> None:
-        tx.end(commit=self.dice.random() < 0.6, version=4)
+        tx.end(commit=self.rng.random() < 0.6, version=4)
 
     def repeat_an_end(self, tx: Transactor) -> None:
-        tx.end(commit=self.dice.random() < 0.5, producer_epoch=max(tx.epoch + self.dice.choice((-1, -1, 1)), 0))
+        tx.end(commit=self.rng.random() < 0.5, producer_epoch=max(tx.epoch + self.rng.choice((-1, -1, 1)), 0))
 
     def begin_anew(self, tx: Transactor) -> None:
         tx.init(5)
         settled(self.s, tx.name)
 
     def recover(self, tx: Transactor) -> None:
-        tx.init(5, again=self.dice.random() < 0.5, producer_id=tx.producer_id, producer_epoch=tx.epoch)
+        tx.init(5, again=self.rng.random() < 0.5, producer_id=tx.producer_id, producer_epoch=tx.epoch)
         settled(self.s, tx.name)
 
     def add(self, tx: Transactor) -> None:
-        tx.add((self.topic, self.dice.choice(([0], [1], [0, 1], [0, 5]))), version=self.dice.choice((1, 3)))
+        tx.add((self.topic, self.rng.choice(([0], [1], [0, 1], [0, 5]))), version=self.rng.choice((1, 3)))
 
     def verify(self, tx: Transactor) -> None:
         tx.add_batched((self.topic, [self.index()]), verify_only=True)
@@ -96,14 +96,14 @@ class Play:
         tx.add_offsets(self.group)
 
     def commit_offsets(self, tx: Transactor) -> None:
-        offset = self.dice.randrange(100)
-        tx.commit_offsets(self.group, self.topic, *[offset] * self.dice.choice((1, 2)), version=self.dice.choice((4, 5, 5)))
+        offset = self.rng.randrange(100)
+        tx.commit_offsets(self.group, self.topic, *[offset] * self.rng.choice((1, 2)), version=self.rng.choice((4, 5, 5)))
 
     def plain(self, tx: Transactor) -> None:
         fill(self.s, self.topic, batch(b"plain", timestamp_ms=now_ms()), partition=self.index())
 
     def plain_commit(self, tx: Transactor) -> None:
-        partitions = [{"partition_index": self.index(), "committed_offset": self.dice.randrange(100)}]
+        partitions = [{"partition_index": self.index(), "committed_offset": self.rng.randrange(100)}]
         self.admin.ask("OffsetCommit", 8, group_id=self.group, generation_id_or_member_epoch=-1, member_id="",
                        topics=[{"name": self.topic, "partitions": partitions}])
 
@@ -112,10 +112,10 @@ class Play:
         self.admin.ask("OffsetDelete", 0, group_id=self.group, topics=asked)
 
     def look(self, tx: Transactor) -> None:
-        level = self.dice.randrange(2)
-        fetch(self.admin, wanted(self.topic, self.dice.choice((0, 0, 1, 2)), 0), isolation_level=level)
+        level = self.rng.randrange(2)
+        fetch(self.admin, wanted(self.topic, self.rng.choice((0, 0, 1, 2)), 0), isolation_level=level)
         offsets(self.s, self.admin, self.topic)
-        committed(self.admin, self.group, self.topic, stable=self.dice.random() < 0.7)
+        committed(self.admin, self.group, self.topic, stable=self.rng.random() < 0.7)
 
 
 def _life(seed: int) -> None:

@@ -582,10 +582,7 @@ def a_transaction_that_takes_too_long(s: Session) -> None:
     tx, name = Transactor(s, s.connect()), topic(s, "t")
     tx.init(5, timeout_ms=100)
     tx.produce(name, b"a")
-    for _ in range(600):
-        if state_of(s, tx.name)["transaction_state"] == "CompleteAbort":
-            break
-        s.wait(50)
+    s.until(lambda: state_of(s, tx.name)["transaction_state"] == "CompleteAbort", "the transaction was never aborted")
     tx.link = s.connect("b")  # in this profile a connection that is silent for long is closed
     tx.describe()
     tx.produce(name, b"b")
@@ -603,10 +600,7 @@ def an_id_that_nobody_uses(s: Session) -> None:
     tx.init(5)
     tx.produce(name, b"a")
     tx.end(commit=True)
-    for _ in range(600):
-        if state_of(s, tx.name)["error_code"]:
-            break
-        s.wait(50)
+    s.until(lambda: bool(state_of(s, tx.name)["error_code"]), "the id was never forgotten")
     tx.link = s.connect("b")
     tx.describe()
     tx.add((name, [0]))

@@ -1,0 +1,93 @@
+"""Three brokers of either kind, and what can be done to each: the real cluster as Java processes, and the emulator's.
+
+Owns the start and the end of both, with the same settings. Does not depend on what is asked of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from coordinator import Emulator
+from coordinator.control.cluster import StartBroker, StopBroker
+from integration_tests.java_cluster import QUICK_TO_NOTICE, RACKS, JavaCluster
+
+SETTINGS: Final = {**QUICK_TO_NOTICE, "leader.imbalance.check.interval.seconds": "3600"}
+"""No leader moves by itself in the midst of a scenario."""
+MISSED_S: Final = 2.5
+"""Longer than a broker's session, and than the voters wait for the leader of their quorum."""
+
+
+class Hosts(Protocol):
+    """Three brokers, 1 to 3."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Their addresses in the order of their ids, comma-separated."""
+
+    def stop_broker(self, node: int) -> None:
+        """A controlled shutdown, to its end."""
+
+    def crash_broker(self, node: int) -> None:
+        """kill -9."""
+
+    def pause_broker(self, node: int) -> None:
+        """It stands still, its connections open."""
+
+    def resume_broker(self, node: int) -> None:
+        """It goes on."""
+
+    def start_broker(self, node: int) -> None:
+        """Start a broker that was stopped or has crashed, where it was."""
+
+
+class EmulatorHosts:
+    """The brokers of an emulator. Its clock jumps over the time until a broker that is gone is missed."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+
+    def _missed(self) -> None:
+        self._emulator.advance(MISSED_S, grace=0)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Their addresses."""
+        return self._emulator.bootstrap_servers
+
+    def stop_broker(self, node: int) -> None:
+        """A controlled shutdown."""
+        self._emulator.control(StopBroker(node, "controlled"))
+
+    def crash_broker(self, node: int) -> None:
+        """As kill -9."""
+        self._emulator.control(StopBroker(node, "crash"))
+        self._missed()
+
+    def pause_broker(self, node: int) -> None:
+        """As SIGSTOP."""
+        self._emulator.control(StopBroker(node, "pause"))
+        self._missed()
+
+    def resume_broker(self, node: int) -> None:
+        """As SIGCONT."""
+        self._emulator.control(StartBroker(node))
+
+    def start_broker(self, node: int) -> None:
+        """Start it again."""
+        self._emulator.control(StartBroker(node))
+
+
+@contextmanager
+def real_cluster() -> Iterator[Hosts]:
+    """Three plain Java brokers. Raises NoJavaError, BrokerError."""
+    with JavaCluster(SETTINGS) as cluster:
+        yield cluster
+
+
+@contextmanager
+def emulated_cluster() -> Iterator[Hosts]:
+    """Three brokers of an emulator."""
+    with Emulator(brokers=3, racks=list(RACKS), config=SETTINGS) as emulator:
+        yield EmulatorHosts(emulator)

@@ -1,0 +1,1 @@
+"""The scenarios of several brokers, one file an area."""

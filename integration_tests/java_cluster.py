@@ -1,0 +1,140 @@
+"""Three real brokers without containers: a cluster of plain Java processes on loopback, each broker a controller too.
+
+    python -m integration_tests.java_cluster [name=value ...]
+
+Owns which broker is where, and what can be done to one: a controlled shutdown, a crash, a pause, and a start. A broker keeps its port
+and its data over all of these. The settings are Kafka's own but for those that make it notice a lost broker within seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from coordinator.testing.readiness import free_port
+from integration_tests.java_broker import KEEPS_RECORDS, BrokerError, JavaBroker
+from tools import kafka_jars
+
+BROKERS: Final = (1, 2, 3)
+RACKS: Final = ("a", "b", "c")
+QUICK_TO_NOTICE: Final[Mapping[str, str]] = {
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "500",
+    "replica.lag.time.max.ms": "3000",
+    "leader.imbalance.check.interval.seconds": "5",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "group.initial.rebalance.delay.ms": "0",
+}
+"""Settings of a cluster in which things happen while somebody waits."""
+
+
+class JavaCluster:
+    """Three brokers, 1 to 3, for as long as a `with` lasts.
+
+    `config` is for all brokers, `each` for one broker by its id; `racks` in the order of the brokers. Raises NoJavaError, BrokerError.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        *,
+        racks: Sequence[str] = RACKS,
+        each: Mapping[int, Mapping[str, object]] | None = None,
+    ) -> None:
+        voters = {node: f"127.0.0.1:{free_port()}" for node in BROKERS}
+        of_racks: dict[int, dict[str, object]] = {node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)}
+        common = {**KEEPS_RECORDS, **QUICK_TO_NOTICE, **(config or {})}
+        self.brokers = {
+            node: JavaBroker(common | of_racks.get(node, {}) | dict((each or {}).get(node, {})), node=node, voters=voters)
+            for node in BROKERS
+        }
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """All addresses, by broker, comma-separated."""
+        return ",".join(broker.bootstrap_servers for broker in self.brokers.values())
+
+    def start(self) -> Self:
+        """Start all brokers, and wait until each knows the others."""
+        try:
+            for broker in self.brokers.values():
+                broker.begin()
+            self.await_all()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def await_all(self) -> None:
+        """Wait until each broker knows all of them to be alive."""
+        for broker in self.brokers.values():
+            broker.await_brokers(set(BROKERS))
+
+    def stop(self) -> None:
+        """End all of them."""
+        for broker in self.brokers.values():
+            broker.halt(signal.SIGKILL)
+            broker.stop()
+
+    def logs(self) -> str:
+        """What they wrote."""
+        return "\n".join(f"--- broker {node}\n{broker.logs()[-4_000:]}" for node, broker in self.brokers.items())
+
+    # -- what can be done to a broker -------------------------------------------------------------------------------
+
+    def stop_broker(self, node: int) -> None:
+        """A controlled shutdown."""
+        self.brokers[node].halt()
+
+    def crash_broker(self, node: int) -> None:
+        """kill -9."""
+        self.brokers[node].halt(signal.SIGKILL)
+
+    def pause_broker(self, node: int) -> None:
+        """It stands still, its connections open."""
+        self.brokers[node].pause()
+
+    def resume_broker(self, node: int) -> None:
+        """It goes on."""
+        self.brokers[node].pause(False)
+
+    def start_broker(self, node: int) -> None:
+        """Start a broker that was stopped or has crashed, on its port and its data. Does not wait."""
+        self.brokers[node].begin()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a cluster until it is interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m integration_tests.java_cluster", description="Three brokers until Ctrl-C.")
+    parser.add_argument("config", nargs="*", metavar="name=value")
+    options = parser.parse_args(arguments)
+    wrong = [entry for entry in options.config if "=" not in entry]
+    if wrong:
+        parser.error(f"{wrong[0]!r} is no broker configuration: give name=value, such as default.replication.factor=3")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java processes end too
+    try:
+        with JavaCluster(dict(entry.split("=", 1) for entry in options.config)) as cluster:
+            print(f"ready: {cluster.bootstrap_servers}", flush=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        return 0
+    except (kafka_jars.NoJavaError, BrokerError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Fixtures: the site, built once; a server that shows it; a Chromium. Skips without Node or a browser, unless REQUIRE_PAGE is set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+from coordinator.page.server import PageServer
+from tools.page_site.__main__ import HERE, build, install
+
+REQUIRED = os.environ.get("REQUIRE_PAGE", "") not in ("", "0")
+PATIENT_MS = 120_000
+"""How long anything is awaited: machines are busy."""
+
+
+def _missing(what: str) -> None:
+    if REQUIRED:
+        pytest.fail(f"REQUIRE_PAGE is set, and {what} is missing", pytrace=False)
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    for tool in ("node", "npm"):
+        if shutil.which(tool) is None:
+            _missing(tool)
+    try:
+        install()
+    except subprocess.CalledProcessError as error:
+        _missing(f"what npm brings (npm ci ended with status {error.returncode})")
+    target = tmp_path_factory.mktemp("page") / "site"
+    build(target)
+    return target
+
+
+@pytest.fixture(scope="session")
+def server(site: Path) -> Iterator[PageServer]:
+    """The site on loopback."""
+    served = PageServer("127.0.0.1", 0, site, "index.html")
+    served.start()
+    yield served
+    served.stop()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """A Chromium of the system: CHROMIUM names it, else the first that is found.
+
+    For this folder only: while Playwright's synchronous interface is open, its event loop counts as running in this thread, and no
+    other test could run one.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        _missing("a Chromium")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, timeout=PATIENT_MS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A fresh browser profile that waits long."""
+    fresh = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
+    fresh.set_default_timeout(PATIENT_MS)
+    yield fresh
+    fresh.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A page. What its scripts fail with fails the test."""
+    opened = context.new_page()
+    problems: list[str] = []
+
+    def keep(error: Error) -> None:
+        problems.append(str(error))
+
+    opened.on("pageerror", keep)
+    yield opened
+    assert problems == []
+
+
+def accessible(page: Page) -> list[str]:
+    """What axe-core finds wrong: rules and places."""
+    page.evaluate((HERE / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((all) => all.violations.map((each) => "
+                          "each.id + ': ' + each.nodes.map((node) => node.html.slice(0, 120)).join(' | ')))")  # fmt: skip
+    return list(found)

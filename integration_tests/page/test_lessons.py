@@ -1,0 +1,160 @@
+"""The lessons in a browser: a prediction, the answer, a run with something changed, links, keyboard, and what stands without scripts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from coordinator.page.lessons import slugs
+from coordinator.page.server import PageServer
+
+from .conftest import PATIENT_MS, accessible
+
+expect.set_options(timeout=PATIENT_MS)
+
+
+def open_lesson(page: Page, server: PageServer, slug: str, more: str = "") -> None:
+    page.goto(f"{server.url}{slug}.html{more}")
+    page.wait_for_selector("body[data-ready]")
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_a_lesson_is_predicted_revealed_and_accessible(page: Page, server: PageServer, slug: str) -> None:
+    foreign: list[str] = []
+
+    def watch(request: Request) -> None:
+        if not request.url.startswith((server.url, "data:", "blob:")):
+            foreign.append(request.url)
+
+    page.on("request", watch)
+    open_lesson(page, server, slug)
+    expect(page.locator("svg.picture .future")).to_have_count(1)
+    assert accessible(page) == []
+    page.locator("input[name=guess]").first.check()
+    expect(page.locator(".note.guess")).to_have_count(1)
+    page.locator("#reveal").click()
+    expect(page.locator(".note.truth")).to_have_count(1)
+    expect(page.locator("svg.picture .future")).to_have_count(0)
+    expect(page.locator("#answer .aha")).to_be_visible()
+    assert accessible(page) == []
+    assert foreign == []
+
+
+def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "03_when_does_a_know")
+    plot = page.locator(".plot").first
+    plot.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".live").first).not_to_be_empty()
+    page.keyboard.press("End")
+    expect(page.locator(".headline strong").nth(1)).to_have_text("15.700 s")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".headline strong").nth(1)).to_have_text("15.700 s")
+    page.keyboard.press("m")
+    expect(page.locator(".live").first).to_contain_text("by message")
+
+
+def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "01_leader_dies")
+    page.locator("#reveal").click()
+    page.locator(".whatif select").first.select_option("kill")
+    page.locator(".plot").first.focus()
+    page.locator(".whatif select").nth(1).select_option("app-2")
+    page.locator(".whatif button").click()
+    branch = page.locator(".branch").first
+    expect(branch).to_contain_text("kill its process (app-2)")
+    expect(branch.locator("svg.picture")).to_be_visible()
+    expect(page).to_have_url(re.compile("#r="))
+    link = page.url
+    assert len(link) <= 2000
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
+
+
+@pytest.mark.parametrize(("state", "told"), [("#r=AAAA", "damaged"), ("#r=i1Yy0DPUM1DSMdSJjtWJjlbK", "damaged")])
+def test_a_damaged_link_says_what_to_do(page: Page, server: PageServer, state: str, told: str) -> None:
+    open_lesson(page, server, "01_leader_dies", state)
+    expect(page.locator(".problem")).to_contain_text(told)
+    expect(page.locator("svg.picture")).to_be_visible()
+
+
+def test_a_link_of_another_version_says_so(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "01_leader_dies")
+    link = page.evaluate("import('./url.js').then((url) => url.toHash({v: '0.0.9', seed: 1, settings: [], actions: [], now: 5000}))")
+    page.goto("about:blank")
+    open_lesson(page, server, "01_leader_dies", link)
+    expect(page.locator(".problem")).to_contain_text("made with version 0.0.9")
+
+
+def test_fifty_actions_fit_into_a_link(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "01_leader_dies")
+    script = """import('./url.js').then(async (url) => {
+        const kinds = ["kill", "freeze", "stall", "cut", "join"];
+        const actions = Array.from({length: 50}, (_, at) => ({
+            kind: kinds[at % 5], at_ms: 1000 + 379 * at, member: `app-${at % 3 + 1}`, lasts_ms: 500 * at + 500}));
+        const state = {v: "0.1.0", seed: 1, settings: ["members.app.assignor=sticky"], actions, now: 12345};
+        const hash = await url.toHash(state), back = await url.fromHash(hash);
+        return [hash.length, back.actions.length, back.now, back.settings[0], back.actions[49].at_ms];
+    })"""
+    length, count, now, setting, at_ms = page.evaluate(script)
+    assert length <= 2000
+    assert (count, now, setting, at_ms) == (50, 12345, "members.app.assignor=sticky", 1000 + 379 * 49)
+
+
+def test_a_teacher_sees_no_answer_before_the_class_does(page: Page, server: PageServer) -> None:
+    open_lesson(page, server, "01_leader_dies", "?teach&present")
+    assert page.locator("#answer").is_hidden() and page.locator("#reveal").is_hidden()
+    expect(page.locator("svg.picture .future")).to_have_count(1)
+
+
+def test_without_webassembly_a_lesson_can_be_stepped_through(page: Page, server: PageServer) -> None:
+    page.add_init_script("delete globalThis.WebAssembly")
+    open_lesson(page, server, "01_leader_dies")
+    page.locator("#reveal").click()
+    page.locator(".whatif button").click()
+    expect(page.locator(".problem")).to_contain_text("cannot run the engine")
+    expect(page.locator("svg.picture")).to_be_visible()
+
+
+@pytest.mark.parametrize("slug", ["01_leader_dies", "index"])
+def test_the_text_and_the_first_picture_stand_without_scripts(browser: Browser, server: PageServer, slug: str) -> None:
+    plain = browser.new_context(java_script_enabled=False)
+    try:
+        page = plain.new_page()
+        page.goto(f"{server.url}{slug}.html", timeout=PATIENT_MS)
+        if slug == "index":
+            assert page.locator(".lessons a").count() == len(slugs())
+        else:
+            assert page.locator("svg.picture .lane").count() == 3
+            page.locator("#answer summary").click()
+            assert page.locator("#answer .aha").is_visible()
+    finally:
+        plain.close()
+
+
+@pytest.mark.parametrize("slug", slugs()[:5])
+def test_a_phone_held_upright_shows_everything(browser: Browser, server: PageServer, slug: str) -> None:
+    phone = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
+    try:
+        page = phone.new_page()
+        page.set_default_timeout(PATIENT_MS)
+        open_lesson(page, server, slug)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        page.locator("#reveal").click()
+        page.locator(".controls button", has_text="step ▶").first.click()
+    finally:
+        phone.close()
+
+
+def test_print_is_a_question_page_and_an_answer_page(page: Page, server: PageServer, tmp_path: Path) -> None:
+    open_lesson(page, server, "01_leader_dies")
+    page.emulate_media(media="print")
+    assert page.locator(".controls").first.is_hidden()
+    printed = page.pdf(format="A4")
+    assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") + printed.count(b"/Type /Page/") >= 2

@@ -1,0 +1,106 @@
+"""A log in the browser: live as it grows, hostile texts that stay texts, long logs whose steps come on demand, a reader's own file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from coordinator.page.engine import play
+from coordinator.page.following import Follower
+from coordinator.page.lessons import SEED, load
+from coordinator.page.server import PageServer, assets
+
+from .conftest import PATIENT_MS, accessible
+
+expect.set_options(timeout=PATIENT_MS)
+HOSTILE = '<img src=x onerror="document.title=1">&lt;b>\u202e"\'</title><script>document.title=2</script>'
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(load("04_slowest_decides").lines[:170]) + "\n")
+    return path
+
+
+@pytest.fixture
+def watched(log: Path) -> Iterator[PageServer]:
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log))
+    served.start()
+    yield served
+    served.stop()
+
+
+@pytest.mark.usefixtures("site")  # it has brought axe-core
+def test_the_picture_grows_with_the_log(page: Page, watched: PageServer, log: Path) -> None:
+    page.goto(watched.url)
+    expect(page.locator("h1")).to_have_text("run.jsonl")
+    expect(page.locator(".headline strong").nth(1)).not_to_have_text("40.000 s")
+    with log.open("a") as file:
+        file.write("\n".join(load("04_slowest_decides").lines[170:]) + "\n")
+    expect(page.locator(".headline strong").nth(1)).to_have_text("40.000 s")
+    expect(page.locator(".headline .lost")).to_have_text("39 s")
+    page.locator("details.whole summary").click()
+    expect(page.locator(".tables table")).to_have_count(4)
+    assert accessible(page) == []
+
+
+def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
+    lines = play(load("01_leader_dies").scenario, "x", SEED)
+    quoted = json.dumps(HOSTILE)[1:-1]
+    path = tmp_path / "hostile.jsonl"
+    path.write_text("\n".join(line.replace("app-1", quoted).replace('"orders"', json.dumps("<b>orders")).replace(
+        '"group":"app"', f'"group":"{quoted}"') for line in lines) + "\n")  # fmt: skip
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
+    served.start()
+    try:
+        page.goto(served.url)
+        expect(page.locator("svg.picture")).to_be_visible()
+        page.locator("details.whole summary").click()
+        expect(page.locator(".tables table")).to_have_count(4)
+        for _ in range(12):
+            page.locator(".controls button", has_text="◀ step").click()
+        assert page.title() == "coordinator: hostile.jsonl"
+        assert page.locator("main img, main script, main b").count() == 0
+        assert "<img src=x" in page.locator("main").inner_text()
+    finally:
+        served.stop()
+
+
+def test_what_becomes_no_log_is_told_in_a_sentence(page: Page, watched: PageServer, log: Path) -> None:
+    page.goto(watched.url)
+    expect(page.locator("svg.picture")).to_be_visible()
+    with log.open("a") as file:
+        file.write("no line of a log\n")
+    expect(page.locator(".problem")).to_contain_text("not JSON")
+
+
+def test_steps_of_a_long_log_come_when_they_are_asked_for(page: Page, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coordinator.page.picture.MOST_STEPS_AT_ONCE", 10)
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log))
+    served.start()
+    try:
+        page.goto(served.url)
+        expect(page.locator(".say")).not_to_be_empty()
+        page.locator(".plot").focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".say")).not_to_be_empty()
+    finally:
+        served.stop()
+
+
+def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer, log: Path, tmp_path: Path) -> None:
+    page.goto(f"{server.url}open.html")
+    page.wait_for_selector("body[data-ready]")
+    assert accessible(page) == []
+    page.locator("#file").set_input_files(log)
+    expect(page.locator("svg.picture")).to_be_visible()
+    other = tmp_path / "notes.txt"
+    other.write_text("this is no log\n")
+    page.locator("#file").set_input_files(other)
+    expect(page.locator(".problem")).to_contain_text("not JSON")
