@@ -7,16 +7,27 @@ PYTEST ?= $(PY) -m pytest
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help setup demo test lint unit integration record images kafka-image bench fuzz lock clean
+# The pipeline's own environment: PySpark is a source package of 0.45 GB, so only those who ask for the pipeline download it.
+SPARK_VENV  := .venv-spark
+SPARK_PY    := $(SPARK_VENV)/bin/python
+SPARK_STAMP := $(SPARK_VENV)/.ready
+SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help setup demo site page test lint unit integration spark pipeline curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
-	@echo 'make test    lint, types, import walls, tests with branch coverage, comparison with a real broker'
+	@echo 'make test    lint, types, import layers, tests with branch coverage, comparison with a real broker'
+	@echo 'make spark   the tests of the data pipeline alone (they are a part of make test)'
+	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
+	@echo 'make curve   what rebalances cost against the size of the group, computed anew (docs/curve; long, goes on where it stopped)'
 	@echo 'make lint    ruff, mypy --strict, import-linter'
 	@echo 'make record  what a real Kafka does, recorded anew (integration_tests/golden)'
+	@echo 'make site    the lessons as a static site, in build/site (needs Node)'
+	@echo 'make page    the page and the lessons in a real Chromium; part of make test'
 	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
 	@echo 'make bench   the measurements of docs/performance.md'
-	@echo 'make fuzz    a million mutated frames; 100,000 cases for each assignor against Java (long; needs a JDK and Maven)'
+	@echo 'make fuzz    the long half of the tests; a million mutated frames; 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
 	@echo 'make lock    pin the dependencies anew'
 
 setup: $(STAMP)
@@ -32,7 +43,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 demo: $(STAMP)
 	$(PY) -m coordinator demo
 
-test: lint unit integration
+test: lint unit integration spark
 
 lint: $(STAMP)
 	$(PY) -m ruff check .
@@ -42,8 +53,46 @@ lint: $(STAMP)
 unit: $(STAMP)
 	$(PYTEST) -n 2 --cov --cov-report=term
 
+# The lessons as a static site in build/site, and a real Chromium on it (needs Node; CHROMIUM names the browser). Part of `make integration`.
+site: $(STAMP)
+	$(PY) -m tools.page_site
+
+page: $(STAMP)
+	$(PYTEST) integration_tests/page
+
 integration: $(STAMP)
 	$(PYTEST) integration_tests
+
+# Java is looked for before 0.45 GB are downloaded.
+$(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo 'No Python >= 3.11 with venv found; on Debian run .ci/run, elsewhere: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	@$(PYTHON) -c 'from coordinator.pipeline.spark.session import java; java()' 2>/dev/null || \
+		{ echo 'Spark needs Java 17 or newer: install one (on Debian: apt install default-jre-headless), or set JAVA_HOME' >&2; exit 1; }
+	rm -rf $(SPARK_VENV)
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_PIP) --only-binary :all: --require-hashes -r requirements/spark-build.txt
+	$(SPARK_PIP) --only-binary :all: --no-binary pyspark --no-build-isolation --require-hashes -r requirements/spark.txt
+	$(SPARK_PIP) --no-deps --no-build-isolation -e .
+	touch $@
+
+spark: $(SPARK_STAMP)
+	$(SPARK_PY) -m pytest pipeline_tests
+
+# Live logs to tables; a sweep with its statistics and its report.
+pipeline: $(SPARK_STAMP)
+	rm -rf pipeline-run
+	mkdir pipeline-run
+	$(SPARK_PY) -m coordinator simulate poisson_churn --set duration=10m --log pipeline-run/churn.jsonl
+	$(SPARK_PY) -m coordinator tables pipeline-run/churn.jsonl --out pipeline-run/tables
+	$(SPARK_PY) -m coordinator sweep examples/pipeline/deployments.toml --out pipeline-run/deployments
+	$(SPARK_PY) -m coordinator analyse pipeline-run/deployments
+	$(SPARK_PY) -m coordinator report pipeline-run/deployments
+
+SIZES ?= 10,20,50,100,200,500,1000
+SEEDS ?= 20
+
+curve: $(SPARK_STAMP)
+	$(SPARK_PY) -m coordinator.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS)
 
 record: $(STAMP)
 	$(PY) -m integration_tests.record
@@ -58,12 +107,17 @@ bench: $(STAMP)
 	$(PY) -m benchmarks
 
 fuzz: $(STAMP)
+	$(PYTEST) -m thorough
 	$(PY) -m tests.fuzz
 	$(PY) -m tests.assignors.fuzz
 	$(PY) -m tests.assignors.server_fuzz
+	$(PY) -m tests.re2j.fuzz
+	mkdir -p build
+	$(PY) -m coordinator swarm --seeds 10000 --for 1800 --coverage --keep build
+	$(PY) -m tests.simulator.planted 500
 
 lock:
 	$(PYTHON) tools/lock.py
 
 clean:
-	rm -rf $(VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(SPARK_VENV) build dist .coverage* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ALL = ("startup", "memory", "heartbeats", "rebalance", "produce_fetch", "wire", "assignors", "peers", "real_broker")
+ALL = (
+    "startup", "memory", "heartbeats", "rebalance", "produce_fetch", "wire", "assignors", "peers", "loads", "brokers",
+    "consumer_groups", "page", "testing_kit", "real_broker",
+)  # fmt: skip
 
 
 def main(names: list[str]) -> int:

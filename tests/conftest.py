@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,21 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("machines are noisy")
+# Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
+setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
+
+
+@pytest.fixture(autouse=True)
+def log_is_the_truth(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After every test: what was live is what its log says (see tests/log_judge.py)."""
+    if request.node.get_closest_marker("unjudged"):
+        yield
+        return
+    from tests.log_judge import recording
+
+    with recording() as recorder:
+        yield
+        recorder.judge()
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,17 @@ import asyncio
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coordinator import Emulator
 from coordinator.broker.build import TopicError
 from coordinator.emulator import ConfigError, EmulatorError
+from coordinator.event_log.reader import runs
+from coordinator.group_coordinator import SLICE, Outcome
+from coordinator.groups.requests import Request, RequestContext
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 
 API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 
@@ -113,6 +118,13 @@ class TestOptions:
         with pytest.raises(TopicError):
             Emulator([topic])
 
+    @pytest.mark.parametrize(
+        "topics", [{"orders": "x"}, {"orders": "12"}, {"orders": 2.0}, {"orders": True}, {1: 2}, [1], [b"orders"], b"orders", 5, None]
+    )
+    def test_topics_of_the_wrong_kind(self, topics: Any) -> None:
+        with pytest.raises(TopicError, match=r"give|is a text"):
+            Emulator(topics)
+
     def test_a_topic_twice(self) -> None:
         with pytest.raises(TopicError, match="orders is given twice"):
             Emulator(["orders:1", "orders:2"])
@@ -123,14 +135,59 @@ class TestOptions:
         with pytest.raises(ConfigError, match=r"num\.partitions=x"):
             Emulator(config={"num.partitions": "x"})
 
+    def test_configurations_of_others(self) -> None:
+        with pytest.raises(ConfigError, match=r"session\.timeout\.ms .* a client's, .*group\.min\.session\.timeout\.ms"):
+            Emulator(config={"session.timeout.ms": 6000})
+        with pytest.raises(ConfigError, match=r"heartbeat\.interval\.ms .* a client's"):
+            Emulator(config={"heartbeat.interval.ms": 6000})
+
+    def test_configurations_of_the_wrong_kind(self) -> None:
+        wrong: Any
+        for wrong in ("num.partitions=3", ["num.partitions=3"], {"num.partitions": None}, 5):
+            with pytest.raises(ConfigError, match=r"give Kafka's names|leave the name out"):
+                Emulator(config=wrong)
+        assert Emulator(config={"group.consumer.assignors": ["range", "uniform"]}).configs.get_list("group.consumer.assignors") == [
+            "range", "uniform"]
+
     @pytest.mark.parametrize("listen", ["nowhere", "0.0.0.0:0", ["127.0.0.1:0", "127.0.0.1:0"]])
     def test_listeners_that_cannot_be(self, listen: str | list[str]) -> None:
         with pytest.raises(EmulatorError):
             Emulator(listen=listen)
 
+    @pytest.mark.parametrize("name", ["SSL", "SASL_PLAINTEXT", "SASL_SSL", "ssl"])
+    def test_listeners_that_would_speak_something_else(self, name: str) -> None:
+        with pytest.raises(EmulatorError, match=r"neither TLS nor SASL .* write PLAINTEXT://127\.0\.0\.1:9093"):
+            Emulator(listen=f"{name}://127.0.0.1:9093")
+
+    def test_options_of_the_wrong_kind(self) -> None:
+        options: dict[str, Any]
+        for options in (
+            {"listen": 9092}, {"listen": ["127.0.0.1:0", 9092]}, {"advertise": 9092}, {"log": 5}, {"seed": "x"}, {"node_id": "1"},
+        ):  # fmt: skip
+            with pytest.raises(EmulatorError, match=f"{next(iter(options))}=.*give"):
+                Emulator(**options)
+
     def test_a_log_that_cannot_be_written(self, tmp_path: Path) -> None:
         with pytest.raises(EmulatorError, match="cannot write the log"), Emulator(log=tmp_path / "no" / "such" / "place.jsonl"):
             pass
+
+    def test_a_log_that_is_there_already(self, tmp_path: Path) -> None:
+        path = tmp_path / "run.jsonl"
+        with Emulator(log=path, seed=1):
+            pass
+        with pytest.raises(EmulatorError, match=r'exists already.*"new".*"append".*"replace"'), Emulator(log=path):
+            pass
+        with Emulator(log=path, log_mode="append", seed=2):
+            pass
+        assert [run.name for run in runs(path)] == ["1", "2"]
+        with Emulator(log=path, log_mode="replace", seed=3):
+            pass
+        assert [run.name for run in runs(path)] == ["3"]
+        path.write_text("something else\n")
+        with pytest.raises(EmulatorError, match="no event log, so nothing is appended"), Emulator(log=path, log_mode="append"):
+            pass
+        with pytest.raises(EmulatorError, match="log_mode='force': it is one of new, append, replace"):
+            Emulator(log=path, log_mode="force")  # type: ignore[arg-type]
 
     def test_the_log_is_complete_after_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "run.jsonl"
@@ -138,6 +195,35 @@ class TestOptions:
             pass
         assert '"orders"' in path.read_text()
         assert path.read_text().endswith("\n")
+
+
+def test_a_coordinator_loads_many_groups_in_slices_and_is_done_when_the_call_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ERR-4, ERR-7: no slice does more than its share, and nobody waits for the whole."""
+    commit = OffsetCommitRequest(topics=[OffsetCommitRequestTopic(
+        name="orders", partitions=[OffsetCommitRequestPartition(partition_index=index, committed_offset=7) for index in range(2)])])
+    with Emulator({"orders": 2}) as kafka:
+        coordinator = kafka.coordinator
+
+        def fill() -> None:
+            for group in range(2_000):
+                commit.group_id = f"group-{group}"
+                coordinator.handle(Request(RequestContext(8), commit), kafka.server.now())
+
+        kafka.run(fill)
+        loaded: list[int] = []
+        tick = coordinator.tick
+
+        def counted(now: int) -> Outcome:
+            outcome = tick(now)
+            loaded.append(sum(type(event).__name__ == "GroupLoaded" for _, event in outcome.events))
+            return outcome
+
+        monkeypatch.setattr(coordinator, "tick", counted)
+        kafka.unload_coordinator()
+        kafka.load_coordinator()
+        assert kafka.run(lambda: len(coordinator.groups)) == 2_000
+        assert sum(loaded) == 2_000
+        assert max(loaded) <= SLICE // 2, "a group costs at least two: itself and what it has committed"
 
 
 def test_the_import_is_lazy() -> None:

@@ -12,7 +12,8 @@ import pytest
 from coordinator.cli import main
 from coordinator.event_log import EventLog
 from coordinator.event_log.explain import as_plain, as_text, timeline_of
-from coordinator.event_log.sentences import told, why
+from coordinator.event_log.notes import told
+from coordinator.event_log.sentences import why
 from coordinator.event_log.views import Note
 from coordinator.event_log.words import counted, duration, listed, partitions, ranges, short_name
 from tests.event_log.kit import LoggedWorld, a_long_story, wants
@@ -83,7 +84,7 @@ def test_expiry_and_its_last_sign_of_life() -> None:
     w.join("b", **SHORT)
     assert why(w.last()).startswith(
         f"Generation 4 began because member {C} expired after 6 s of silence (its last sign of life was a heartbeat at 2.000 s); "
-        f"members {A} and {B} rejoined within 120 ms; "
+        f"members {A} and {B} rejoined within 120 ms ({B} was awaited last); "
     )
     w.share()
     w.advance(6000)
@@ -96,7 +97,7 @@ def test_leaving() -> None:
     w.join("a", **SHORT)
     w.leave("c")
     assert why(w.last()).startswith(
-        f'Generation 4 began because member {B} left (saying "closing?[2J"); member {A} rejoined at once; member {C} left meanwhile'
+        rf'Generation 4 began because member {B} left (saying "closing\x1b[2J"); member {A} rejoined at once; member {C} left meanwhile'
     )
 
 
@@ -253,7 +254,7 @@ def test_refusals_that_matter_are_told() -> None:
     log.append("wire", "RequestRefused", at_ms=w.now, group="g", member=w.id("a"), api="heartbeat", errors=["REBALANCE_IN_PROGRESS"])
     text = w.text()
     assert f"Member {A} was refused heartbeat: FENCED_INSTANCE_ID." in text
-    assert "A client was refused offset_commit: UNKNOWN_MEMBER_ID and X." in text
+    assert "A client was refused OffsetCommit: UNKNOWN_MEMBER_ID and X." in text
     assert "REBALANCE_IN_PROGRESS" not in text
 
 
@@ -275,8 +276,8 @@ def test_assignments_and_moves() -> None:
         w.join(name, **SHORT)
     w.share(a={"orders": (1,), "refunds": (0,)}, b={"orders": (0, 2)})
     text = w.text(4)
-    assert f"{A}  orders 1; refunds 0   (+ refunds 0, - orders 0)" in text
-    assert f"{B}  orders 0, 2   (+ orders 0)" in text
+    assert f"{A}  orders 1; refunds 0   (+ refunds 0, - orders 0, stood still for 0 ms, from 0.000 s to 0.000 s)" in text
+    assert f"{B}  orders 0, 2   (+ orders 0, stood still for 0 ms" in text
     assert f"{C}  nothing" in text
 
 
@@ -299,7 +300,7 @@ def test_short_names_stay_apart() -> None:
     assert short_name(f"app-{uuid}", ["app-1234"]) == "app-12345"
     assert short_name(f"-{uuid}", []) == "member-1234"
     assert short_name("odd", []) == "odd"
-    assert short_name(f"a\x1b\n-{uuid}", []) == "a??-1234"
+    assert short_name(f"a\x1b\n-{uuid}", []) == r"a\x1b\n-1234"
 
 
 def test_words() -> None:
@@ -330,6 +331,16 @@ def test_the_text_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert out == GOLDEN.with_suffix(".txt").read_text()
     timeline = a_long_story().timeline()
     assert out.splitlines()[2:] == list(as_text(timeline, timeline.groups.values()))[2:]
+
+
+def test_the_text_of_a_slow_member_among_real_clients(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three librdkafka consumers with range; one takes 4.5 s to give up its partitions, so that an eager one stands still as long."""
+    log = GOLDEN.with_name("slow_member.jsonl")
+    status, out, _ = explain(capsys, str(log), "--detail")
+    assert status == 0
+    assert out == log.with_suffix(".txt").read_text()
+    assert "orders 0-1   (- orders 2, stood still for 4.5 s, from 3.862 s to 8.365 s)" in out
+    assert "two-9463's heartbeat is answered REBALANCE_IN_PROGRESS (10 times)" in out
 
 
 def test_the_json_of_the_golden_log(capsys: pytest.CaptureFixture[str]) -> None:
@@ -420,6 +431,6 @@ def test_lines_that_are_not_as_their_type_has_them(capsys: pytest.CaptureFixture
 def test_a_whole_log_is_told_without_its_end(tmp_path: Path) -> None:
     """A log may stop anywhere: each part of it can be explained."""
     lines = list(a_long_story().log_file.events())
-    tell: Callable[[int], list[str]] = lambda end: list(as_text(t := timeline_of(lines[:end]), t.groups.values()))  # noqa: E731
+    tell: Callable[[int], list[str]] = lambda end: list(as_text(t := timeline_of(lines[:end], details=True), t.groups.values()))  # noqa: E731
     for end in range(1, len(lines)):
         assert tell(end)

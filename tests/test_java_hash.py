@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.groups.model import Member, Members
+from coordinator.groups.classic.model import Member, Members
 from coordinator.java_hash import (
     capacity_for,
     coordinator_partition,

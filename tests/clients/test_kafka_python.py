@@ -19,6 +19,7 @@ class _Member(Member):
             session_timeout_ms=SESSION_MS, heartbeat_interval_ms=100, metadata_max_age_ms=500,
             partition_assignment_strategy=[RangePartitionAssignor],
         )  # fmt: skip
+        self.consumer.partitions_for_topic(topic)  # else it may learn its topic while it joins, and lose that join
 
     def poll(self) -> list[str]:
         # A defect of 3.0.12: a leader that rejoins because its metadata changed loses the result when its poll ends before the

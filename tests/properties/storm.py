@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator.errors import ErrorCode
-from coordinator.group_coordinator import GroupCoordinator
+from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
 from coordinator.groups import events as ev
+from coordinator.groups.classic.model import ClassicGroup
+from coordinator.groups.classic.states import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator.groups.evolve import evolve
-from coordinator.groups.model import Group
+from coordinator.groups.group import Group
 from coordinator.groups.requests import Parked
-from coordinator.groups.states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequest
 from tests.groups.kit import Call, World, subscribe
@@ -115,15 +116,15 @@ class Storm:
     def identity(self, client: str) -> dict[str, Any]:
         """Mostly who the client is; sometimes somebody else, or nobody."""
         known = self.world.client(client)
-        dice = self.chance.random()
+        rng = self.chance.random()
         given: dict[str, Any] = {}
-        if dice < 0.1:
+        if rng < 0.1:
             given["member_id"] = self.chance.choice(["", "nobody", self.world.client(self.who()).member_id])
-        if 0.1 < dice < 0.15:
+        if 0.1 < rng < 0.15:
             given["instance"] = self.chance.choice(["i", "j", "nobody", ""])
-        if 0.15 < dice < 0.2:
+        if 0.15 < rng < 0.2:
             given["instance"] = None
-        if 0.2 < dice < 0.25:
+        if 0.2 < rng < 0.25:
             given["generation"] = self.chance.choice([-1, 0, known.generation - 1, known.generation + 1])
         return given
 
@@ -163,9 +164,13 @@ class Storm:
         times = {"session_ms": member.session_timeout_ms, "rebalance_ms": member.rebalance_timeout_ms}
         self.world.join(client, member_id=member.member_id, protocols=member.protocols, kind=kind, **times)
 
+    def membership(self) -> ClassicGroup | None:
+        group = self.world.coordinator.groups.get(self.world.group_id)
+        return None if group is None else group.membership
+
     def sync(self) -> None:
         client = self.who()
-        group = self.world.coordinator.groups.get(self.world.group_id)
+        group = self.membership()
         if group and group.pending_sync and self.chance.random() < 0.8:
             owes = self.chance.choice([*group.pending_sync])
             client = next((c for c in CLIENTS if self.world.client(c).member_id == owes), client)
@@ -183,7 +188,7 @@ class Storm:
         self.world.heartbeat(client, **self.identity(client))
 
     def leave(self) -> None:
-        group = self.world.coordinator.groups.get(self.world.group_id)
+        group = self.membership()
         waiting = [m for m in group if m.awaiting_sync] if group else []
         if waiting and self.chance.random() < 0.5:
             self.world.leave("admin", (waiting[0].member_id, None))
@@ -224,7 +229,7 @@ class Storm:
     def wait(self) -> None:
         self.world.advance(self.chance.choice(TICKS))
         deadline = self.world.coordinator.next_deadline()
-        assert deadline is not None and deadline > self.world.now, f"due at {deadline} but it is {self.world.now}"
+        assert deadline is None or deadline > self.world.now, f"due at {deadline} but it is {self.world.now}"
 
     def move(self) -> None:
         if self.available:
@@ -234,7 +239,7 @@ class Storm:
             self.load()
 
     def load(self) -> None:
-        self.world.coordinator.begin_load()
+        self.world.begin_load()
         self.world.heartbeat("a")
         self.world.finish_load()
         self.available = True
@@ -290,9 +295,9 @@ class Judges:
         self.log_says_it_all()
         self.parked_requests_are_followed(calls, events)
         for group in self.world.coordinator.groups.values():
-            self.counters(group)
-            self.shape(group)
-            self.deadlines(group)
+            self.counters(group.membership)
+            self.shape(group.membership)
+            self.deadlines(group.membership)
         self.one_leader(calls)
         self.what_lasts(fresh)
         if self.steps % 100 == 0:
@@ -330,6 +335,8 @@ class Judges:
         """Folding the log a second time gives the same groups; only a load needs more than its event."""
         loaded = set()
         for at, group_id, event in self.world.log[self.folded :]:
+            if group_id is None:
+                continue
             if isinstance(event, ev.GroupLoaded):
                 loaded.add(group_id)
             if group_id in loaded:
@@ -339,10 +346,11 @@ class Judges:
                 assert isinstance(event, ev.GroupCreated)
                 group = self.mirror[group_id] = Group(group_id, at)
             if isinstance(event, ev.GenerationStarted):  # REB-4, LEAD-3
-                assert all(m.awaiting_join or m.group_instance_id is not None for m in group), "a member that did not rejoin"
-                assert group.members[event.leader].awaiting_join, "an absent leader"
+                waiting = group.membership
+                assert all(m.awaiting_join or m.group_instance_id is not None for m in waiting), "a member that did not rejoin"
+                assert waiting.members[event.leader].awaiting_join, "an absent leader"
             evolve(group, event, at)
-            if group.state is DEAD:
+            if group.membership.is_dead():
                 del self.mirror[group_id]
         self.folded = len(self.world.log)
         live = self.world.coordinator.groups
@@ -360,12 +368,16 @@ class Judges:
         replayed = {group_id: group.snapshot() for group_id, group in self.replayed().groups.items()}
         assert replayed == self.world.snapshot()
 
+    def parked(self) -> dict[tuple[str, str, Parked], tuple[object, int]]:
+        """Every parked request, of all shards."""
+        return {key: waiting for shard in self.world.coordinator.shards.values() for key, waiting in shard.parked.items()}
+
     def parked_requests_are_followed(self, calls: list[Call], events: list[ev.Event]) -> None:
         """A member waits if and only if its request is parked; one that is dropped was superseded, or its member removed."""
         coordinator = self.world.coordinator
-        parked = coordinator._parked
+        parked = self.parked()
         waiting = set()
-        for group in coordinator.groups.values():
+        for group in (group.membership for group in coordinator.groups.values()):
             waiting |= {(group.group_id, m.member_id, Parked.JOIN) for m in group.members.values() if m.awaiting_join}
             waiting |= {(group.group_id, m.member_id, Parked.SYNC) for m in group.members.values() if m.awaiting_sync}
         assert set(parked) == waiting, f"{set(parked) ^ waiting}"
@@ -383,7 +395,7 @@ class Judges:
                 assert superseded or gone, f"{call!r} was forgotten"
         self.homes = live
 
-    def counters(self, group: Group) -> None:
+    def counters(self, group: ClassicGroup) -> None:
         """Counted again, one by one."""
         members = group.members.values()
         assert group.awaiting_join == sum(m.awaiting_join for m in members)
@@ -396,7 +408,7 @@ class Judges:
         assert not group.pending.keys() & group.members.keys()
         assert group.leader in group.members if group.members else group.leader is None
 
-    def shape(self, group: Group) -> None:
+    def shape(self, group: ClassicGroup) -> None:
         """What each state may look like."""
         members = group.members.values()
         if group.state is EMPTY:
@@ -412,10 +424,13 @@ class Judges:
                 assert group.protocol_name in {name for name, _ in m.protocols}
                 assert not m.is_new
 
-    def deadlines(self, group: Group) -> None:
+    def deadlines(self, group: ClassicGroup) -> None:
         """Whoever does not wait for an answer has a session that ends; so have new members and pending ids."""
-        at = self.world.coordinator._deadlines
+        coordinator = self.world.coordinator
+        at = coordinator.shards[coordinator.partition_for(group.group_id)].timers
         assert at.next() == min(at._at.values())
+        due = coordinator.next_deadline()
+        assert due is not None and due == min(d for shard in coordinator.shards.values() if (d := shard.next_deadline()) is not None)
         for m in group.members.values():
             if m.is_new or not (m.awaiting_join or m.awaiting_sync):
                 assert at.get((0, group.group_id, m.member_id)) is not None, f"{m} lives for ever"
@@ -452,17 +467,18 @@ class Judges:
             elif isinstance(event, ev.GroupEmptied):
                 self.written[logged.group] = {"generation": event.generation}
             elif isinstance(event, ev.GenerationStored):
-                group = live[logged.group]
+                group = live[logged.group].membership
                 self.written[logged.group] = {"generation": group.generation, "leader": group.leader, "members": shares_of(group)}
         for group_id, group in live.items():
-            if group.state is STABLE:
+            if group.membership.state is STABLE:
                 assert self.written[group_id]["members"].keys() == group.members.keys(), "a load would find others"
         if not fresh or self.steps % 10:
             return
         loaded = GroupCoordinator.load(self.world.config, self.world.log, self.world.now).groups
         if live:
-            assert kept(live) == kept(loaded)
-        for group_id, group in loaded.items():
+            assert live.keys() >= loaded.keys() >= written(self.world.log) & live.keys()
+        for group_id, whole in loaded.items():
+            group = whole.membership
             expected = self.written.get(group_id, {"generation": 0})
             assert group.generation == expected["generation"]
             assert group.leader == expected.get("leader")
@@ -471,22 +487,28 @@ class Judges:
             large = len(shares) > self.world.config.max_size
             assert group.state is (PREPARING_REBALANCE if large else STABLE if shares else EMPTY)
             if group_id in live:
-                assert group.offsets == live[group_id].offsets
+                assert whole.offsets == live[group_id].offsets
 
     def nothing_waits(self) -> None:
         """In the end every request that is still parked has an answer."""
-        assert not self.world.coordinator._parked, f"still parked: {list(self.world.coordinator._parked)}"
-        assert not any(group.members or group.pending for group in self.world.coordinator.groups.values())
+        assert not self.parked(), f"still parked: {list(self.parked())}"
+        assert not any(group.members or group.membership.pending for group in self.world.coordinator.groups.values())
 
 
-def shares_of(group: Group) -> dict[str, tuple[str | None, bytes, bytes]]:
+def shares_of(group: ClassicGroup) -> dict[str, tuple[str | None, bytes, bytes]]:
     """What each member has and wants."""
     return {m.member_id: (m.group_instance_id, m.assignment, m.metadata(group.protocol_name)) for m in group.members.values()}
 
 
-def kept(groups: dict[str, Group]) -> set[str]:
+def written(log: Iterable[LoggedEvent]) -> set[str]:
     """The groups of which anything was written that still stands."""
-    return {group_id for group_id, group in groups.items() if group.record is not None or group.offsets}
+    found: dict[str, None] = {}
+    for _, group_id, event in log:
+        if group_id is not None and isinstance(event, ev.GroupDeleted):
+            found.pop(group_id, None)
+        elif group_id is not None and type(event) in ev.DURABLE:
+            found[group_id] = None
+    return set(found)
 
 
 def error_codes(call: Call) -> list[int]:

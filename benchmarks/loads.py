@@ -1,0 +1,47 @@
+"""A coordinator that loads many groups: how long that takes in all, and how long one slice of it holds the loop."""
+
+from __future__ import annotations
+
+from random import Random
+from time import process_time
+
+from benchmarks.process import Row
+from coordinator.broker.build import build_broker, topic_options
+from coordinator.cli.serve import collect_rarely
+from coordinator.cluster.configs import BrokerConfigs
+from coordinator.groups.requests import Request, RequestContext
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+
+GROUPS, PARTITIONS = 10_000, 10
+
+
+def run(rounds: int = 5) -> list[Row]:
+    """Measure, with the garbage collector as `coordinator serve` sets it."""
+    collect_rarely()
+    broker = build_broker(configs=BrokerConfigs({}), random=Random(1), epoch_ms=0, topics=topic_options({"orders": PARTITIONS}))
+    partitions = [OffsetCommitRequestPartition(partition_index=index, committed_offset=index) for index in range(PARTITIONS)]
+    topics = [OffsetCommitRequestTopic(name="orders", partitions=partitions)]
+    for group in range(GROUPS):
+        broker.coordinator.handle(Request(RequestContext(8), OffsetCommitRequest(group_id=f"group-{group}", topics=topics)), 0)
+    took, longest, unloads = [], [], []
+    for _ in range(rounds):
+        began = process_time()
+        broker.unload_groups(None, 0)
+        unloads.append(process_time() - began)
+        holds = []
+        began = process_time()
+        broker.begin_load(None, 0, 0)
+        holds.append(process_time() - began)
+        while broker.coordinator.is_loading:
+            began = process_time()
+            broker.tick(0)
+            holds.append(process_time() - began)
+        took.append(sum(holds))
+        longest.append(max(holds))
+        assert len(broker.coordinator.groups) == GROUPS
+    what = f"{GROUPS:,} groups, {GROUPS * PARTITIONS:,} offsets"
+    return [
+        Row(f"load of {what}, CPU, best of {rounds}", min(took) * 1000, "ms", "<= 1,000"),
+        Row("the longest slice of it, CPU, best of these", min(longest) * 1000, "ms", "<= 20"),
+        Row("unload of the same, CPU, best of these", min(unloads) * 1000, "ms"),
+    ]

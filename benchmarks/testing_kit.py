@@ -1,0 +1,58 @@
+"""The testing kit: a fixture's set-up and teardown, and a peer that joins a live consumer's group, with each client library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from statistics import median
+from typing import Any
+
+from coordinator import Emulator
+
+FIXTURES = 200
+JOINS = 9
+APPLICATIONS = {
+    "kafka-python": ("kafka_python", "KafkaPythonApplication", {"heartbeat_interval_ms": 50}),
+    "aiokafka": ("aiokafka", "AiokafkaApplication", {"heartbeat_interval_ms": 50}),
+    "confluent-kafka": ("confluent", "ConfluentApplication", {"heartbeat.interval.ms": 50, "statistics.interval.ms": 50}),
+}
+
+
+def run() -> Iterator[str]:
+    """Rows of text."""
+    up, down = _fixtures()
+    yield f"fixture kafka, set-up / teardown, median of {FIXTURES}: {up * 1000:.2f} / {down * 1000:.2f} ms"
+    for library in APPLICATIONS:
+        yield f"a peer joins a live {library}'s group until Stable, heartbeat 50 ms, median of {JOINS}: {_join(library) * 1000:.0f} ms"
+
+
+def _fixtures() -> tuple[float, float]:
+    ups, downs = [], []
+    for _ in range(FIXTURES):
+        began = time.perf_counter()
+        kafka = Emulator()
+        kafka.__enter__()
+        ups.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        kafka.__exit__(None, None, None)
+        downs.append(time.perf_counter() - began)
+    return median(ups), median(downs)
+
+
+def _join(library: str) -> float:
+    module, name, settings = APPLICATIONS[library]
+    make: Callable[..., Any] = getattr(import_module(f"examples.consumers.{module}_application"), name)
+    taken = []
+    for _ in range(JOINS):
+        with Emulator({"orders": 6}, remember=10_000) as kafka:
+            application = make(settings=settings)
+            application.start(kafka.bootstrap_servers)
+            group = kafka.group("billing")
+            group.wait(state="Stable", members=1, assigned="all", acted=True)
+            began = time.perf_counter()
+            with group.peer("orders", config={"heartbeat.interval.ms": "50"}):
+                group.wait(state="Stable", members=2, assigned="all")
+                taken.append(time.perf_counter() - began)
+                application.stop()
+    return median(taken)
