@@ -69,6 +69,19 @@ class Consumer:
         self._consumer.subscribe(topics, pattern=pattern, listener=self._listener)
         for topic in topics:  # else it may join before it knows its topics, and join again at once: or not, as chance will have it
             self._consumer.partitions_for_topic(topic)
+        if topics:
+            self._forget_others()
+
+    def _forget_others(self) -> None:
+        """Have metadata of the group's topics alone.
+
+        `partitions_for_topic` may fetch all topics of the broker, and with topics that nobody subscribes to in its metadata the
+        library's sticky assignor takes members for differently subscribed and moves other partitions: what a story shows would
+        depend on the stories beside it.
+        """
+        consumer = self._consumer
+        while consumer._cluster.topics() - set(consumer._subscription.group_subscription()):
+            consumer._net.run(consumer._manager.wait_for, consumer._cluster.request_update(), None)
 
     def assign(self, partitions: list[Partition]) -> None:
         self._consumer.assign(_many(partitions))
