@@ -23,7 +23,7 @@ API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 
 def answers(address: str) -> bool:
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=5) as asker:
+    with socket.create_connection((host, int(port)), timeout=60) as asker:
         asker.sendall(API_VERSIONS_V0)
         return len(asker.recv(4)) == 4
 

@@ -16,7 +16,7 @@ from .processes import SERVER, Company, PlayerError, start_server
 
 TOPIC, GROUP = "orders", "demo"
 PARTITIONS, MORE_PARTITIONS = 12, 16
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 _TURN_S = 0.05
 _SCENE_S = 1.5
 """How long each scene stays, so that a reader can follow and records flow."""
@@ -174,7 +174,7 @@ def _grow(address: str) -> None:
 
     admin = AdminClient({"bootstrap.servers": address, "client.id": "operator"})
     for future in admin.create_partitions([NewPartitions(TOPIC, MORE_PARTITIONS)]).values():
-        future.result(timeout=10)
+        future.result(timeout=_PATIENCE_S)
 
 
 def run(folder: Path, log: Path, say: Callable[[str], None] = print) -> bool:

@@ -16,7 +16,7 @@ from threading import Thread
 
 from .report import Report
 
-_PATIENCE_S = 10.0
+_PATIENCE_S = 60.0
 
 
 class PlayerError(Exception):

@@ -108,7 +108,7 @@ class ConsumerCases:
         app.disturbances += 1
         with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group, times=1) as refused:
             app.produce(RECORDS)
-            refused.wait_hit(timeout=PATIENCE_S)
+            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
         app.group.rebalance("a commit was overtaken")
         app.wait_alone()
         app.wait_done()
@@ -161,7 +161,7 @@ class ConsumerCases:
         with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group) as refused:
             self._produce_and_postpone(app)
             self._resume(app)
-            refused.wait_hit(timeout=PATIENCE_S)
+            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
             app.group.remove(app.member().member_id, "its session expired")
             with app.peer() as peer:
                 app.wait_shared()
@@ -222,7 +222,7 @@ class ConsumerCases:
         app.start()
         app.produce(RECORDS)
         with app.kafka.hold("SyncGroup", group=app.application.group, times=1) as held, app.peer():
-            held.wait_hit(timeout=PATIENCE_S)
+            held.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
             app.kafka.move_coordinator(app.application.group, to=app.coordinator % 3 + 1)
             held.release()
             app.wait_shared()
@@ -258,7 +258,7 @@ class ConsumerCases:
         app.start()
         with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group) as refused:
             app.produce(RECORDS)
-            refused.wait_hit(timeout=PATIENCE_S)
+            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
             try:
                 app.group.wait(members=0, timeout=app.patience_s)
             except AssertionError:

@@ -35,7 +35,10 @@ class KafkaPythonApplication(ConsumerApplication):
             consumer.close(autocommit=False, timeout_ms=2000)
 
     def _turn(self, consumer: Any) -> None:
-        for partition, records in consumer.poll(timeout_ms=50).items():
+        polled = consumer.poll(timeout_ms=50)
+        if consumer._coordinator.rejoining:  # 3.0.12 forgets a join that is under way when a poll ends, unless it is asked for again
+            consumer._coordinator.request_rejoin()
+        for partition, records in polled.items():
             self.take((partition.topic, partition.partition), [(record.offset, record.value) for record in records])
         for place, offset in self.process():
             consumer.seek(Partition(*place), offset)

@@ -72,7 +72,7 @@ def test_leaving_the_emulator_raises_what_an_interceptor_did() -> None:
         kafka.run(lambda: kafka.broker.interceptors.append(fail))
         for _ in range(2):
             host, port = kafka.bootstrap_servers.split(":")
-            with socket.create_connection((host, int(port)), timeout=10) as client:
+            with socket.create_connection((host, int(port)), timeout=60) as client:
                 client.sendall(data)
                 assert client.recv(1) == b"", "the client sees a closed connection"
     assert raised.value.__notes__ == ["1 more interceptor errors followed: see `interceptor_errors`"]
@@ -80,7 +80,7 @@ def test_leaving_the_emulator_raises_what_an_interceptor_did() -> None:
     with pytest.raises(ZeroDivisionError) as other, Emulator() as kafka:
         kafka.run(lambda: kafka.broker.interceptors.append(fail))
         host, port = kafka.bootstrap_servers.split(":")
-        with socket.create_connection((host, int(port)), timeout=10) as client:
+        with socket.create_connection((host, int(port)), timeout=60) as client:
             client.sendall(data)
             client.recv(1)
         raise ZeroDivisionError

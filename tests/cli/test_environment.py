@@ -245,7 +245,7 @@ def test_a_client_is_told_the_address_of_the_listener_it_came_by(
 
 
 def ask(address: tuple[str, int], request: Request, version: int) -> Message:
-    with socket.create_connection(address, timeout=10) as connection, connection.makefile("rb") as answers:
+    with socket.create_connection(address, timeout=60) as connection, connection.makefile("rb") as answers:
         connection.sendall(frame(request_header(type(request).api_key, version, 1, "peer"), request.encode(version)))
         data = answers.read(int.from_bytes(answers.read(4), "big"))
     _, at = parse_response_header(data, request.api_key, version)

@@ -77,9 +77,10 @@ def test_a_silent_peer_is_given_up(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    assert main(["health", f"127.0.0.1:{port}"]) == 1
+    with socket.socket() as deaf:  # bound, and does not listen: connections are refused, and nobody else can have the port
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
+        assert main(["health", f"127.0.0.1:{port}"]) == 1
     assert capsys.readouterr().err == f"127.0.0.1:{port}: cannot be reached: Connection refused\n"
 
 

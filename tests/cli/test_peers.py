@@ -37,7 +37,7 @@ def start(kafka: Emulator, *options: str) -> subprocess.Popen[str]:
 
 
 def run(kafka: Emulator, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(kafka, *options), capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command(kafka, *options), capture_output=True, text=True, check=False, timeout=300)
 
 
 def until(process: subprocess.Popen[str], pattern: str) -> str:

@@ -30,7 +30,7 @@ def test_the_page_is_served_beside_the_emulator_and_ends_with_it() -> None:
         assert seen["name"] == "run.jsonl" and seen["picture"]["seed"] == 7
         assert [step["type"] for step in seen["picture"]["steps"]] == ["TopicCreated"]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
         assert process.stderr is not None and process.stderr.read() == ""
 
 

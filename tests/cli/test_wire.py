@@ -19,7 +19,7 @@ Wire = Callable[[str, bytes], tuple[int, str, str]]
 
 def process(command: str, text: bytes | str) -> subprocess.CompletedProcess[str]:
     raw = text.encode() if isinstance(text, str) else text
-    done = subprocess.run([sys.executable, "-m", "coordinator", "wire", command], input=raw, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-m", "coordinator", "wire", command], input=raw, capture_output=True, timeout=300, check=False)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -107,6 +107,6 @@ def test_a_bad_line_is_named_and_nothing_before_it_is_lost(wire: Wire, command: 
 
 @pytest.mark.parametrize("arguments", [["wire"], ["wire", "translate"], ["wire", "decode", "--fast"]])
 def test_wrong_usage(arguments: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-m", "coordinator", *arguments], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-m", "coordinator", *arguments], capture_output=True, timeout=300, check=False)
     assert done.returncode == 2
     assert b"usage" in done.stderr

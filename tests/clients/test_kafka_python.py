@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.clients.story import POLL_MS, SESSION_MS, ClientStory, Library, Member, text
+from tests.clients.story import DEADLINE_S, POLL_MS, SESSION_MS, ClientStory, Library, Member, text
 
 kafka = pytest.importorskip("kafka")
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic  # noqa: E402
@@ -52,7 +52,7 @@ class KafkaPython(Library):
         producer = kafka.KafkaProducer(bootstrap_servers=self.bootstrap_servers)
         futures = [producer.send(topic, value.encode()) for value in values]
         for future in futures:
-            future.get(timeout=10)
+            future.get(timeout=DEADLINE_S)
         producer.close()
 
     def member(self, group: str, topic: str) -> Member:

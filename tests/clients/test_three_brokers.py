@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ CONFIG = {
     "broker.session.timeout.ms": 500, "controller.quorum.fetch.timeout.ms": 300, "default.replication.factor": 3,
     "offsets.topic.num.partitions": 4,
 }  # fmt: skip
-GUARD_S = 90
+GUARD_S = 180
 
 
 @pytest.fixture
@@ -82,13 +83,23 @@ def test_kafka_python(kafka: Emulator) -> None:
     try:
         Story(
             kafka, lambda value: producer.send("orders", value),
-            lambda: [record.value for records in consumer.poll(timeout_ms=100).values() for record in records],
+            lambda: polled(consumer),
             lambda: patiently(consumer.commit)).play("python")
         committed = [consumer.committed(partition, metadata=False) or 0 for partition in consumer.assignment()]
         assert sum(committed) == 60
     finally:
         producer.close()
         consumer.close()
+
+
+def polled(consumer: Any) -> list[bytes]:
+    """What a poll brings. A defect of 3.0.12: a member that rejoins because its metadata changed loses the result of a join that is
+    under way when a poll ends, and is silent for ever, unless it is told to join again.
+    """
+    values = [record.value for records in consumer.poll(timeout_ms=100).values() for record in records]
+    if consumer._coordinator.rejoining:
+        consumer._coordinator.request_rejoin()
+    return values
 
 
 def test_confluent(kafka: Emulator) -> None:
@@ -107,10 +118,10 @@ def test_confluent(kafka: Emulator) -> None:
         Story(
             kafka, lambda value: producer.produce("orders", value), receive,
             lambda: patiently(lambda: consumer.commit(asynchronous=False))).play("confluent")
-        committed = consumer.committed(consumer.assignment(), timeout=30)
+        committed = consumer.committed(consumer.assignment(), timeout=GUARD_S)
         assert sum(max(place.offset, 0) for place in committed) == 60  # below 0: no record came to that partition
     finally:
-        producer.flush(5)
+        producer.flush(GUARD_S)
         consumer.close()
 
 

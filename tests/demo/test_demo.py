@@ -53,14 +53,14 @@ def test_a_log_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_player_that_ends_unasked_is_told_with_its_last_words(tmp_path: Path) -> None:
     with Company(tmp_path) as company:
         player = company.start("confused", "coordinator", "serve", "--nonsense")
-        player.wait(30)
+        player.wait(120)
         with pytest.raises(PlayerError, match=r"confused ended with status 2: .*--nonsense"):
             company.listen()
 
 
 def test_a_player_that_talks_nonsense(tmp_path: Path) -> None:
     with Company(tmp_path) as company:
-        company.start("chatty", "coordinator", "--version").wait(30)
+        company.start("chatty", "coordinator", "--version").wait(120)
         with pytest.raises(PlayerError, match="chatty said something that is no report: 'coordinator"):
             company.listen()
 

@@ -18,7 +18,7 @@ from examples.orders.billing import GROUP, INVOICES, ORDERS, Billing, OrderError
 from examples.orders.shop import order  # noqa: E402
 
 ORDERS_WRITTEN = 20
-WAIT_S = 30
+WAIT_S = 120
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_the_ready_line_names_the_port_and_its_drawn_token_and_it_ends_with_read
         with closing(reader), closing(reader.getresponse()) as answer:
             process.send_signal(signal.SIGTERM)
             assert b"TopicCreated" in answer.read()
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
         assert process.stderr is not None
         assert process.stderr.read() == ""
 

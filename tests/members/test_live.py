@@ -20,7 +20,7 @@ from coordinator.members.live.bootstrap import AddressError, parse_addresses
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.members.kit import Eager, Listener
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 
 
 def config(group: str = "g", **values: Any) -> MemberConfig:
@@ -47,20 +47,20 @@ async def test_one_member_over_sockets() -> None:
 
 async def test_many_members_come_go_and_die() -> None:
     """CLI-14, CLI-28, over sockets; the coordinator sees the same members."""
-    async with Emulator({"orders": 12}, {"group.min.session.timeout.ms": 200}) as kafka, Fleet(kafka.bootstrap_servers, seed=1) as fleet:
+    async with Emulator({"orders": 12}) as kafka, Fleet(kafka.bootstrap_servers, seed=1) as fleet:
         settings = config(assignors=("cooperative-sticky",))
-        mortal = config(assignors=("cooperative-sticky",), session_timeout_ms=1_500)
-        peers = [fleet.peer(mortal if number == 1 else settings, topics=["orders"]) for number in range(6)]
+        peers = [fleet.peer(settings, topics=["orders"]) for _ in range(6)]
         await settled(fleet)
         assert sorted(len(peer.owned) for peer in peers) == [2] * 6
         assert {peer.member_id for peer in peers} == set(kafka.coordinator.groups["g"].members)
         await peers[0].close()
+        dead = peers[1].member_id
         peers[1].crash()
-        for _ in range(200):
-            await settled(fleet)
-            if sum(len(peer.owned) for peer in peers[2:]) == 12:
-                break
-            await asyncio.sleep(0.05)  # until the dead one's session runs out and its partitions move
+        kafka.group("g").expire(dead)  # as its session does in time
+        async with asyncio.timeout(TIMEOUT_S):
+            while sum(len(peer.owned) for peer in peers[2:]) < 12:
+                await asyncio.sleep(0.02)
+        await settled(fleet)
         assert sorted(len(peer.owned) for peer in peers[2:]) == [3] * 4
         lost = [call for peer in peers[2:] for call in peer.callbacks if call.kind == "lost"]
         assert lost == []

@@ -87,7 +87,7 @@ def test_confluent_kafka(emulator: Emulator) -> None:
     with pytest.raises(confluent_kafka.KafkaException) as refused:
         only(admin.create_topics([confluent_kafka.admin.NewTopic("a/b", 1, 1)]))
     assert "contains one or more characters other than ASCII alphanumerics" in str(refused.value)
-    assert sorted(admin.list_topics(timeout=10).topics) == ["__consumer_offsets", "orders"]
+    assert sorted(admin.list_topics(timeout=120).topics) == ["__consumer_offsets", "orders"]
     assert [node.id for node in admin.describe_cluster().result(10).nodes] == [1]
     only(admin.incremental_alter_configs([topic]))
     assert only(admin.describe_configs([topic]))["cleanup.policy"].value == "delete,compact"

@@ -25,6 +25,9 @@ from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequ
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.schema import Message, Request
 
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
+
 
 class Peer:
     """A client on a real socket."""
@@ -81,6 +84,14 @@ async def running(
         for peer in run.peers:
             peer.writer.close()
             await asyncio.wait([asyncio.ensure_future(peer.writer.wait_closed())])
+
+
+def pass_time(run: Running, duration_ms: int) -> None:
+    """Let the server's clock jump, and what falls due by that happen."""
+    run.server.jump(duration_ms)
+    now = run.server.now()
+    run.server.runtime.tick(now)
+    run.server.settle(now)
 
 
 def join(member: str = "", session_timeout_ms: int = 10_000) -> JoinGroupRequest:
@@ -185,7 +196,7 @@ class TestService:
             peer, other = await run.peer(), await run.peer()
             peer.send(join(await member_id(peer)), 9)
             assert await other.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
-            joined = await asyncio.wait_for(peer.receive(JoinGroupRequest, 9), 60)
+            joined = await asyncio.wait_for(peer.receive(JoinGroupRequest, 9), PATIENCE_S)
             assert isinstance(joined, JoinGroupResponse)
             assert (joined.error_code, joined.generation_id) == (0, 1)
 
@@ -197,7 +208,7 @@ class TestService:
             joined = await peer.ask(join(member, session_timeout_ms=60), 9)
             assert isinstance(joined, JoinGroupResponse)
             group = run.server.broker.coordinator.groups["g"]
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 while group.members:
                     await asyncio.sleep(0.01)
 
@@ -234,50 +245,55 @@ class TestService:
             count = 10_000  # of a few thousand bytes each: more than the kernel keeps
             for _ in range(count):
                 peer.send(MetadataRequest(topics=None), 12)
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(PATIENCE_S):
                 while not run.server.unread:
                     await asyncio.sleep(0)
             (protocol,) = run.server.protocols
             assert protocol.transport.get_write_buffer_size() < 4 << 20
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(PATIENCE_S):
                 for _ in range(count):
                     assert await peer.receive(MetadataRequest, 12) == first
             assert not run.server.unread
 
     async def test_requests_behind_a_parked_one_stay_in_the_kernel_at_last(self) -> None:
-        async with running(config={"group.initial.rebalance.delay.ms": "200"}) as run:
+        async with running(config={"group.initial.rebalance.delay.ms": "60000"}) as run:
             peer = await run.peer()
             peer.send(join(await member_id(peer)), 9)
             beat = frame(request_header(12, 4, 1, "peer"), HeartbeatRequest(group_id="x", member_id="y").encode(4))
             peer.writer.write(beat * 10_000)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 while not run.server.unread:
                     await asyncio.sleep(0)
+                pass_time(run, 60_000)
                 assert isinstance(await peer.receive(JoinGroupRequest, 9), JoinGroupResponse)
                 await peer.reader.readexactly(16 * 10_000)
 
 
-    async def test_an_idle_connection_is_closed(self) -> None:
+    async def test_an_idle_connection_is_closed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """connections.max.idle.ms"""
         async with running(config={"connections.max.idle.ms": "200"}) as run:
+            now = 0
+            monkeypatch.setattr(run.server, "now", lambda: now)
             idle, busy = await run.peer(), await run.peer()
-            closed = asyncio.ensure_future(idle.reader.read())
-            async with asyncio.timeout(10):
-                while not closed.done():
-                    assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
-                    await asyncio.sleep(0.01)
-            assert closed.result() == b""
+            for peer in (idle, busy):
+                assert await peer.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            now = 199
+            assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
+            now = 200  # the server looks around every 50 ms of real time
+            assert await asyncio.wait_for(idle.reader.read(), PATIENCE_S) == b""
+            assert await busy.ask(HeartbeatRequest(group_id="x", member_id="y"), 4) == HeartbeatResponse(error_code=25)
             assert len(run.server.protocols) == 1
 
     async def test_an_answer_counts_as_activity(self) -> None:
         """connections.max.idle.ms counts from the last byte either way, as scenario cleanup.an_answer_counts_as_activity shows of Kafka."""
-        async with running(config={"group.initial.rebalance.delay.ms": "50"}) as run:
+        async with running(config={"group.initial.rebalance.delay.ms": "60000"}) as run:
             peer = await run.peer()
             (connection,) = run.server.protocols
             peer.send(join(await member_id(peer)), 9)
             while not run.server.broker.coordinator.groups["g"].members:
                 await asyncio.sleep(0)
-            connection.active_at = -1
+            connection.active_at = -1_000_000
+            pass_time(run, 60_000)
             await peer.receive(JoinGroupRequest, 9)
             assert connection.active_at >= 0
 
@@ -323,7 +339,7 @@ class TestStop:
         async with running() as run:
             peer = await run.peer()
             peer.writer.write(frame(request_header(3, 12, 1, "peer"), MetadataRequest(topics=None).encode(12)) * 10_000)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 while not run.server.unread:
                     await asyncio.sleep(0)
                 await run.server.stop()

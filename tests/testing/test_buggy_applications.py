@@ -23,7 +23,7 @@ CASES: dict[Any, tuple[str, set[str]]] = {
 }
 """For each mistake the case that finds it, and the names that it may get. aiokafka itself refuses commits for lost partitions: there an
 application that goes on trying never commits again."""
-PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5}
+PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5, bugs.CommitsAfterLosing: 30.0}
 """Where the finding is that something never happens: how long it is awaited, once the application has started."""
 QUICK = {
     (bugs.CommitsAhead, "kafka-python"), (bugs.SwallowsErrors, "kafka-python"), (bugs.IgnoresRevocation, "aiokafka"),
@@ -47,7 +47,7 @@ class _Watched(ApplicationUnderTest):
 )  # fmt: skip
 def test_a_planted_mistake_is_found(kafka: Emulator, bug: Any, library: str) -> None:
     case, names = CASES[bug]
-    under_test = _Watched(kafka, bugs.buggy(bug, application_class(library))())
+    under_test = _Watched(kafka, bugs.buggy(bug, application_class(library))(), patience_s=120.0)
     try:
         with pytest.raises(ApplicationError) as found:
             getattr(ConsumerCases(), case)(under_test)

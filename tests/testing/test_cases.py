@@ -11,6 +11,8 @@ from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationUnderTest
 from tests.testing.applications import LIBRARIES, application_class
 
+PATIENCE_S = 120.0
+"""For each thing that is awaited, on a busy machine."""
 CASES = [name for name in vars(ConsumerCases) if name.startswith("test_")]
 
 
@@ -21,6 +23,7 @@ def only(*names: str) -> dict[str, Any]:
 
 
 class TestKafkaPython(ConsumerCases):
+    patience_s = PATIENCE_S
     vars().update(only(
         "test_everything_is_processed_and_committed", "test_it_dies_without_leaving", "test_the_coordinator_moves_in_mid_rebalance",
         "test_it_is_too_slow", "test_its_listener_raises"))  # fmt: skip
@@ -31,6 +34,7 @@ class TestKafkaPython(ConsumerCases):
 
 
 class TestAiokafka(ConsumerCases):
+    patience_s = PATIENCE_S
     vars().update(only(
         "test_another_member_comes_and_goes", "test_members_come_and_go_quickly", "test_a_rebalance_overtakes_a_commit",
         "test_a_record_fails_once", "test_a_record_can_never_be_processed"))  # fmt: skip
@@ -41,6 +45,7 @@ class TestAiokafka(ConsumerCases):
 
 
 class TestConfluent(ConsumerCases):
+    patience_s = PATIENCE_S
     vars().update(only(
         "test_its_session_expires", "test_assignors_are_mixed", "test_brokers_restart_one_after_another",
         "test_commits_are_refused_for_good", "test_static_members_restart"))  # fmt: skip
@@ -53,6 +58,8 @@ class TestConfluent(ConsumerCases):
 
 @pytest.mark.thorough
 class TestAllOfThem(ConsumerCases):
+    patience_s = PATIENCE_S
+
     @pytest.fixture(params=LIBRARIES)
     def kafka_app_under_test(self, request: pytest.FixtureRequest) -> Any:
         return application_class(request.param)()

@@ -15,7 +15,7 @@ from coordinator.testing.containers import QUICK_JVM, EmulatorContainer, RealKaf
 from coordinator.testing.containers.daemon import RUN_LABEL
 from tests.testing.fake_docker import fake_docker
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ _QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore")
 
 
 def _run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest_subprocess(*_QUIET, *arguments, timeout=120)
+    return pytester.runpytest_subprocess(*_QUIET, *arguments, timeout=300)
 
 
 def test_fixtures_markers_and_settings(pytester: pytest.Pytester) -> None:
