@@ -16,10 +16,11 @@ from coordinator.pipeline.sweeps import cells, run_cell
 
 def test_a_small_curve(spark: Any, project_root: Path, tmp_path: Path) -> None:
     text = (project_root / "docs" / "curve" / "scenario.toml").read_text()
-    sweep = curve_sweep(text, (10, 20), 2, ("eager range", "static members, range"))
+    protocols = ("eager range", "static members, range", "KIP-848, uniform")
+    sweep = curve_sweep(text, (10, 20), 2, protocols)
     run_sweep(spark, sweep, tmp_path / "work")
     found = {point[:4]: point.estimate for point, _ in points_of(spark, tmp_path / "work")}
-    assert len(found) == 2 * 2 * len(EVENTS) * len(MEASURED)
+    assert len(found) == len(protocols) * 2 * len(EVENTS) * len(MEASURED)
     at = {column: number for number, column in enumerate(TABLES["windows"].names())}
     plain: dict[tuple[Any, ...], list[float]] = {}
     for cell in cells(sweep):
@@ -33,6 +34,8 @@ def test_a_small_curve(spark: Any, project_root: Path, tmp_path: Path) -> None:
     assert found == {key: quantile(values, 0.5) for key, values in plain.items()}
     assert found["static members, range", 10, "deployment", "recovered_ms"].value == 0  # KIP-345: back before the session ends
     assert found["eager range", 20, "crash", "recovered_ms"].value > 30
+    assert found["KIP-848, uniform", 20, "crash", "recovered_ms"].value > 30
+    assert 0 < found["KIP-848, uniform", 20, "deployment", "recovered_ms"].value < 180
     write_curve(spark, tmp_path / "work", tmp_path, 2, "make curve")
     for event in EVENTS:
         for measure in MEASURED:
@@ -44,4 +47,4 @@ def test_a_small_curve(spark: Any, project_root: Path, tmp_path: Path) -> None:
 def test_options_that_cannot_be(capsys: Any) -> None:
     assert main(["--sizes", "5"]) == 2 and main(["--sizes", "ten"]) == 2 and main(["--seeds", "0"]) == 2
     assert "whole numbers from 10 on" in capsys.readouterr().err
-    assert len(PROTOCOLS) == 4
+    assert len(PROTOCOLS) == 5

@@ -20,6 +20,7 @@ PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
     "eager sticky": ("assignor=sticky",),
     "cooperative-sticky": ("assignor=cooperative-sticky",),
     "static members, range": ("assignor=range", "static=true"),
+    "KIP-848, uniform": ("protocol=consumer", "assignor=uniform"),
 }
 """The ways to rebalance, and the settings of the members that use each."""
 WINDOWS: Final[Windows] = (("join", 0), ("leave", 120_000), ("crash", 240_000), ("one more", 360_000), ("deployment", 480_000))
@@ -93,8 +94,7 @@ def curve_page(points: Sequence[CurvePoint], seeds: int, command: str) -> str:
             ]
             head = f"| members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}"
             parts.append(f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n{head}\n" + "\n".join(rows) + "\n")
-            if measure.column != "moved" or event != "join":
-                parts.append(f"\n![{measure.title}, {event}]({plot_name(event, measure)}.svg)\n")
+            parts.append(f"\n![{measure.title}, {event}]({plot_name(event, measure)}.svg)\n")
     parts.append(_FOOT)
     return "".join(parts)
 
@@ -132,10 +132,15 @@ true median with a probability of {coverage}. It says how much chance matters, n
 - The `range` assignor shares out each topic by itself. In topics with a fifth as many partitions as there are members, only the first
   fifth of the members has any; what a departure or a crash costs then depends on who goes.
 - Nobody commits or fetches. Traffic is what members and brokers send each other beyond the rate of the 30 s before the event (for the
-  first join: all of it), sizes and headers of TCP not included.
+  first join: all of it), sizes and headers of TCP not included. The time of the crash also has each member's refresh of its metadata
+  (`metadata.max.age.ms`), five minutes after it started.
 - A partition is unavailable when no member's application has it by its own word, from its first owner on; so a killed member's partitions
   are unavailable until another member has them.
-- Members use the classic protocol. Those of KIP-848 are not simulated yet, so there is no curve for them.
+- Members use the classic protocol, except those of "KIP-848", whose coordinator assigns by `uniform`. A group of theirs has no join phase
+  and no generation: it counts as Stable when every member has reached the last group epoch, with nothing left to revoke or to wait for,
+  and a partition has moved when its target is another member than before. The initial rebalance delay is not for them: members that join
+  one after the other are assigned one after the other, every `group.consumer.assignment.interval.ms` (1 s) at most. The coordinator
+  sets their heartbeats (5 s) and sessions (45 s), so their quiet traffic is less than that of classic members, too.
 """
 _FOOT = """
 ## What this does not say

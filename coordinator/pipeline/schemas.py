@@ -264,11 +264,13 @@ _TABLES = (
         from_ms int: when it begins
         to_ms int: when the next one begins, or the simulation ends
         rebalances int: rebalances that began in it
-        recovered_ms int: from its beginning until the last of them was Stable; 0 without any
-        rebalancing_ms int: from the beginning of each until it was Stable, summed
+        epochs int: group epochs of consumer groups (KIP-848) that began in it
+        recovered_ms int: from its beginning until the last rebalance was Stable and the last group epoch settled; 0 without any
+        rebalancing_ms int: from the beginning of each rebalance until it was Stable, summed
         longest_rebalance_ms int: the longest of them
+        settling_ms int: from the bump of each group epoch until it was settled, summed over those that were
         unavailable_partition_ms int: time in which no application had a partition, within the window, summed over partitions
-        moved int: partitions that changed hands in them
+        moved int: partitions that changed hands in them (of consumer groups: whose target changed hands)
         sent_bytes int: bytes that members and brokers sent each other within the window
         extra_bytes int: those beyond what they sent in the quiet seconds before it, at the same rate"""), "run_id, from_ms"),
     Table("cells", "a simulation of a sweep", _columns("""

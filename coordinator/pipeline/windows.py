@@ -1,8 +1,8 @@
 """Windows of a simulation: what each event of a scenario costs, from its instant until the next one's.
 
-Counted from the rows of the run's own tables, and from the bytes on the simulated links, which no log has. Rules: a rebalance belongs
-to the window in which it begins; a time without an owner is divided between the windows in which it lies; heartbeats go on all the
-time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
+Counted from the rows of the run's own tables, and from the bytes on the simulated links, which no log has. Rules: a rebalance, or a group
+epoch of a consumer group (KIP-848), belongs to the window in which it begins; a time without an owner is divided between the windows in
+which it lies; heartbeats go on all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
 QUIET_MS: Final = 30_000
-_AT: Final = {name: {column: at for at, column in enumerate(TABLES[name].names())} for name in ("rebalances", "ownership")}
+_AT: Final = {name: {column: at for at, column in enumerate(TABLES[name].names())} for name in ("rebalances", "epochs", "ownership")}
 
 
 class Traffic:
@@ -58,16 +58,20 @@ class Traffic:
 def window_rows(staged: Sequence[tuple[str, Row]], windows: Windows, end_ms: int, traffic: Traffic) -> list[Row]:
     """Rows of table `windows` without their run_id. `staged`: the rows of the run's other tables."""
     rebalances = [_dict("rebalances", row) for table, row in staged if table == "rebalances"] if windows else []
+    epochs = [_dict("epochs", row) for table, row in staged if table == "epochs"] if windows else []
     gaps = list(_gaps([row for table, row in staged if table == "ownership"], end_ms)) if windows else []
     found: list[Row] = []
     for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)]):
         own = [row for row in rebalances if begin <= row["started_ms"] < end]
         lengths = [row["duration_ms"] for row in own if row["duration_ms"] is not None]
-        stable = max((row["stable_ms"] for row in own if row["stable_ms"] is not None), default=begin)
+        bumped = [row for row in epochs if begin <= row["started_ms"] < end]
+        settled = [row for row in bumped if row["settled_ms"] is not None]
+        calm = [*(row["stable_ms"] for row in own if row["stable_ms"] is not None), *(row["settled_ms"] for row in settled)]
         sent = traffic.sent(begin, end)
         found.append((
-            name, begin, end, len(own), stable - begin, sum(lengths), max(lengths, default=0),
-            sum(max(min(to, end) - max(since, begin), 0) for since, to in gaps), sum(row["moved"] for row in own), sent,
+            name, begin, end, len(own), len(bumped), max(calm, default=begin) - begin, sum(lengths), max(lengths, default=0),
+            sum(row["settled_ms"] - row["started_ms"] for row in settled),
+            sum(max(min(to, end) - max(since, begin), 0) for since, to in gaps), sum(row["moved"] for row in (*own, *bumped)), sent,
             round(sent - traffic.quiet_rate(begin) * (end - begin))))  # fmt: skip
     return found
 

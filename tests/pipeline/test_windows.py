@@ -69,6 +69,21 @@ def test_looking_at_the_traffic_changes_nothing() -> None:
     assert logs[0] == logs[1]
 
 
+def test_windows_of_a_consumer_group_count_its_epochs(tmp_path: Path) -> None:
+    common = '"churn.1.down=60s", "members.app.protocol=consumer", "members.app.assignor=uniform"'
+    tables = swept(tmp_path, SWEEP.replace('"churn.1.down=60s"', common))
+    _, crash, join = windows = rows(tables, "windows")
+    (metrics,) = rows(tables, "metrics")
+    epochs = rows(tables, "epochs")
+    assert [window["rebalances"] for window in windows] == [0, 0, 0]
+    for column in ("epochs", "settling_ms", "moved", "unavailable_partition_ms"):
+        assert sum(window[column] for window in windows) == metrics[column], column
+    assert crash["epochs"] >= 1 and crash["settling_ms"] > 0
+    settled = [row["settled_ms"] for row in epochs if 60_000 <= row["started_ms"] < 120_000 and row["settled_ms"] is not None]
+    assert crash["recovered_ms"] == max(settled) - 60_000 > 40_000  # the coordinator's session timeout had to pass
+    assert join["recovered_ms"] < crash["recovered_ms"]
+
+
 @pytest.mark.parametrize("text", ["windows = 3", '[windows]\na = "soon"'])
 def test_windows_that_cannot_be(tmp_path: Path, text: str) -> None:
     with pytest.raises(SweepError, match="windows"):
@@ -96,6 +111,7 @@ def test_the_curves_page() -> None:
     ]  # fmt: skip
     page = curve_page(points, 3, "make curve SIZES=10,20")
     assert "10 and 20 members" in page and "75.0%" in page and page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
-    assert "KIP-848 are not simulated yet" in page and "`make curve SIZES=10,20`" in page
+    assert "whose coordinator assigns by `uniform`" in page and page.count("| KIP-848, uniform |") == len(EVENTS) * len(MEASURED)
+    assert "`make curve SIZES=10,20`" in page
     sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
     assert [variant.name for variant in sweep.variants] == ["eager range: 10", "eager range: 20"] and sweep.windows == WINDOWS
