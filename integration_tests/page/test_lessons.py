@@ -98,11 +98,17 @@ def test_fifty_actions_fit_into_a_link(page: Page, server: PageServer) -> None:
         const kinds = ["kill", "freeze", "stall", "cut", "join"];
         const actions = Array.from({length: 50}, (_, at) => ({
             kind: kinds[at % 5], at_ms: 1000 + 379 * at, member: `app-${at % 3 + 1}`, lasts_ms: 500 * at + 500}));
-        const state = {v: "0.1.0", seed: 1, settings: ["members.app.assignor=sticky"], actions, now: 12345};
+        const lesson = await (await fetch("04_slowest_decides.json")).json(), sides = lesson.choices.slice(-2).map((each) => each.settings);
+        const marks = Array.from({length: 12}, (_, at) => [
+            {kind: "at", at_ms: 15000 + 7 * at, lane: "app-1"}, {kind: "span", at_ms: 1000 * at, to_ms: 1500 * at + 9, lane: ""},
+            {kind: "owner", at_ms: 12345 + 91 * at, lane: "app-2", row: `orders-${at}`}][at % 3]);
+        const state = {v: "0.1.0", seed: 1, settings: ["members.app.assignor=sticky"], actions, now: 12345, sides, marks};
         const hash = await url.toHash(state), back = await url.fromHash(hash);
-        return [hash.length, back.actions.length, back.now, back.settings[0], back.actions[49].at_ms];
+        const same = JSON.stringify([back.sides, back.marks]) === JSON.stringify([sides, marks]);
+        return [hash.length, back.actions.length, back.now, back.settings[0], back.actions[49].at_ms, same];
     })"""
-    length, count, now, setting, at_ms = page.evaluate(script)
+    length, count, now, setting, at_ms, same = page.evaluate(script)
+    assert same
     assert length <= 2000
     assert (count, now, setting, at_ms) == (50, 12345, "members.app.assignor=sticky", 1000 + 379 * 49)
 

@@ -1,6 +1,6 @@
 // @ts-check
 /** The picture of a group as SVG: a time axis, the coordinator's band, member lanes, partitions over time. A pure function of its input. */
-import { html, instant, letter, seconds, tick, ticks, within } from "./view.js";
+import { distance, html, instant, letter, seconds, tick, ticks, within } from "./view.js";
 
 /** @typedef {import("./view.js").Group} Group
  * @typedef {{from: number, to: number, width: number, horizon: number, only?: Set<number>}} Window */
@@ -9,6 +9,8 @@ export const GUTTER = 96;
 export const LANE = 38;
 const AXIS = 24, BAND = 58, GAP = 10;
 const PATTERNS = 6, COLOURS = 8;
+/** Nothing is drawn farther out, in pixels: at a millisecond's zoom a day would be wider than browsers can draw. */
+const FAR = 20_000;
 
 /** @param {Group} group */
 export function layout(group) {
@@ -23,7 +25,8 @@ export const laneY = (index) => AXIS + BAND + index * LANE + 14;
 /** @param {Window} window */
 export function scale(window) {
   const wide = window.width - GUTTER - 8;
-  return (/** @type {number} */ ms) => GUTTER + ((ms - window.from) / Math.max(1, window.to - window.from)) * wide;
+  const each = wide / Math.max(1, window.to - window.from);
+  return (/** @type {number} */ ms) => Math.max(-FAR, Math.min(FAR, GUTTER + (ms - window.from) * each));
 }
 
 /** @param {Window} window @param {number} x */
@@ -81,9 +84,9 @@ export function Drawing({ group, window, label, uid = -1 }) {
 
 /** @param {Window} window @param {(ms: number) => number} x @param {number} height */
 function axis(window, x, height) {
-  const span = window.to - window.from;
-  return html`<g class="axis">${ticks(window.from, window.to, Math.max(2, (window.width - GUTTER) / 90)).map((at) => html`
-    <line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${x(at) + 3} y=${AXIS - 10}>${tick(at, span)}</text>`)}</g>`;
+  const most = Math.max(2, (window.width - GUTTER) / 90), step = distance(window.from, window.to, most);
+  return html`<g class="axis">${ticks(window.from, window.to, most).map((at) => html`
+    <line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${x(at) + 3} y=${AXIS - 10}>${tick(at, step, window.to)}</text>`)}</g>`;
 }
 
 /** @param {Group} group @param {ReturnType<typeof layout>} place */

@@ -1,7 +1,9 @@
 // @ts-check
 /** A lesson: its recorded run until the question, a prediction marked on the picture, the answer, and runs with something changed. */
 import { Component, render } from "./vendor/preact.mjs";
+import { Abreast } from "./abreast.js";
 import { ask } from "./engine.js";
+import { MOST, Marked, Pencil, markOf, moved, pencilAt, shapes, told as said } from "./predict.js";
 import { Stage } from "./stage.js";
 import { fromHash, toHash } from "./url.js";
 import { html, seconds } from "./view.js";
@@ -16,7 +18,9 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "" };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", owner: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], marking: false, pencil: null, sides: null };
+    /** @type {{name: string, settings: string[]}[]} */
+    this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
 
   componentDidMount() {
@@ -43,7 +47,7 @@ class Lesson extends Component {
       if (!shared) return;
       if (shared.v !== version) this.setState({ problem: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
       if (shared.actions.length || shared.settings.length) await this.branch("from the link", shared.actions, shared.settings);
-      this.setState({ now: Math.max(0, Math.min(shared.now, lesson.picture.end_ms)) });
+      this.setState({ now: Math.max(0, Math.min(shared.now, lesson.picture.end_ms)), marks: shared.marks ?? [], sides: shared.sides ?? null });
     } catch (error) {
       this.setState({ problem: `This link is damaged (${/** @type {Error} */ (error).message}): ask for it again, or begin with the lesson as it stands.` });
     }
@@ -89,27 +93,82 @@ class Lesson extends Component {
     if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share(actions, settings);
   }
 
-  /** @param {any[]} actions @param {string[]} settings */
-  async share(actions, settings) {
+  /** Put into the address what would show this again. @param {any[]} actions @param {string[]} settings */
+  async share(actions = this.state.branches.at(-1)?.actions ?? [], settings = this.state.branches.at(-1)?.settings ?? []) {
+    const { now, sides, marks } = this.state;
     try {
-      history.replaceState(null, "", await toHash({ v: this.props.version, seed: this.props.lesson.seed, settings, actions, now: this.state.now }));
+      history.replaceState(null, "", await toHash({ v: this.props.version, seed: this.props.lesson.seed, settings, actions, now, sides, marks }));
     } catch (error) {
       this.setState({ problem: /** @type {Error} */ (error).message });
     }
   }
 
+  // -- predictions on the picture
+
+  /** @returns {import("./view.js").Group} */
+  get group() {
+    return this.props.lesson.picture.groups[0];
+  }
+
+  toggle() {
+    const marking = !this.state.marking, spoken = marking ? "Marking a prediction: arrows move, enter marks, P ends." : "No longer marking.";
+    this.setState({ marking, spoken, pencil: marking ? { at_ms: this.state.now, to_ms: null, line: 0 } : null });
+  }
+
+  /** @param {import("./predict.js").Mark[]} marks @param {string} spoken */
+  marked(marks, spoken) {
+    this.setState({ marks: marks.slice(-MOST), spoken }, () => this.share());
+  }
+
+  /** @param {string} type @param {import("./stage.js").Spot} spot */
+  pointed(type, spot) {
+    if (!this.state.marking) return false;
+    const { pencil, marks, owner } = this.state;
+    if (type === "pointerdown") this.setState({ pencil: pencilAt(spot, this.group) });
+    else if (type === "pointermove") this.setState({ pencil: { ...pencil, to_ms: Math.abs(spot.ms - pencil.at_ms) > spot.slack ? Math.max(0, spot.ms) : null } });
+    else {
+      const mark = markOf(pencil, this.group, owner);
+      this.marked([...marks, mark], `You say: ${said(mark)}.`);
+    }
+    return true;
+  }
+
+  /** @param {KeyboardEvent} event @param {{from: number, to: number}} window */
+  pressed(event, window) {
+    if (event.key.toLowerCase() === "p") this.toggle();
+    else if (event.key.toLowerCase() === "b" && this.state.revealed) /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus();
+    else if (!this.state.marking) return false;
+    else {
+      const { pencil, marks, owner } = this.state, next = moved(pencil, event, this.group, window);
+      if (next) this.setState({ pencil: next, spoken: said(markOf(next, this.group, owner)) });
+      else if (event.key === "Enter") this.marked([...marks, markOf(pencil, this.group, owner)], `Marked: ${said(markOf(pencil, this.group, owner))}.`);
+      else if (event.key === "Backspace") this.marked(marks.slice(0, -1), "The last mark is gone.");
+      else if (event.key === "Escape") this.toggle();
+      else return false;
+    }
+    return true;
+  }
+
   render() {
-    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member } = this.state, [from, to] = lesson.window_ms;
+    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, owner, marks, marking, pencil, sides } = this.state, [from, to] = lesson.window_ms;
     const members = lesson.picture.groups[0]?.lanes.map((/** @type {any} */ lane) => lane.name) ?? [];
     const pick = (/** @type {string} */ name) => this.setState({ member: name });
     return html`<div>
+      <${Pencil} marking=${marking} owner=${owner} members=${members} onToggle=${() => this.toggle()} onOwner=${(/** @type {string} */ name) => this.setState({ owner: name })} />
       <${Stage} picture=${lesson.picture} from=${from} to=${to} now=${now} horizon=${revealed ? undefined : lesson.stop_ms} notes=${this.notes}
-        name=${lesson.title} onCursor=${(/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }} onPick=${pick} />
+        name=${lesson.title} onCursor=${(/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }} onPick=${pick}
+        onKey=${(/** @type {KeyboardEvent} */ event, /** @type {any} */ window) => this.pressed(event, window)}
+        onMark=${(/** @type {string} */ type, /** @type {any} */ spot) => this.pointed(type, spot)}
+        over=${(/** @type {any} */ x, /** @type {any} */ place, /** @type {any} */ window) => shapes(marks, pencil && markOf(pencil, this.group, owner), this.group, x, place, window)} />
+      <${Marked} marks=${marks} group=${this.group} steps=${lesson.picture.steps} revealed=${revealed}
+        onRemove=${(/** @type {number} */ at) => this.marked(marks.filter((/** @type {any} */ _, /** @type {number} */ each) => each !== at), "A mark is gone.")} />
       ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
         ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
-          <button type="button" disabled=${busy} onClick=${() => this.branch(each.name, [], each.settings)}>${each.name}</button>`)}</p>`}`}
+          <button type="button" disabled=${busy} onClick=${async () => { if (await this.branch(each.name, [], each.settings)) this.share(); }}>${each.name}</button>`)}</p>`}`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       <p class="live" aria-live="polite">${spoken}</p>
+      ${(revealed || sides) && html`<${Abreast} lesson=${lesson} choices=${this.choices} sides=${sides} actions=${branches.at(-1)?.actions ?? []} now=${now}
+        onSides=${(/** @type {any} */ next) => this.setState({ sides: next }, () => this.share())} onCursor=${(/** @type {number} */ at) => this.setState({ now: at })} />`}
       ${branches.map((/** @type {any} */ each, /** @type {number} */ at) => html`<section class="branch" aria-label=${each.name}>
         <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) })}>remove</button></h2>
         <p>${difference(each.picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms)}${each.actions.length ? `; ${each.actions.map(told).join("; ")}` : ""}</p>

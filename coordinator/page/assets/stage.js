@@ -10,12 +10,18 @@ import { at, html, instant, lostUntil, seconds, stepAt } from "./view.js";
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
  * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string,
- *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onPick?: (lane: string) => void, follow?: boolean}} Props */
+ *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
+ *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
+ *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
+ * @typedef {{ms: number, slack: number, lane?: number, row?: number}} Spot  where somebody points: an instant, milliseconds within which
+ *   one has not moved, and the lane or the partition's row, if any */
 
 const STILL = typeof matchMedia === "function" && matchMedia("(prefers-reduced-motion: reduce)").matches;
 const CHUNK = 500;
+/** The narrowest window: one millisecond is a quarter of it. */
+const NARROWEST_MS = 4;
 let count = 0;
-const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0: zoom. M: step by message, event or deadline.";
+const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. In a lesson, P: mark a prediction; B: two settings side by side.";
 
 /** The drawing alone, drawn again only when what it shows has changed. @extends Component<any> */
 class Still extends Component {
@@ -137,6 +143,7 @@ export class Stage extends Component {
     const moved = now < from || now > to ? { from: Math.max(0, now - wide / 2), to: Math.max(0, now - wide / 2) + wide } : {};
     this.setState({ now, ...moved, ...more }, () => {
       if (speak) this.speak();
+      if (moved.to !== undefined) props.onWindow?.(this.state.from, this.state.to);
       props.onCursor?.(this.state.now, this.group?.group ?? "");
     });
   }
@@ -181,18 +188,61 @@ export class Stage extends Component {
     this.frame = requestAnimationFrame(turn);
   }
 
-  /** @param {number} factor */
-  zoom(factor) {
-    const props = /** @type {Props} */ (this.props), { from, to, now } = this.state, last = props.to ?? this.last(props);
-    const wide = Math.max(20, Math.min(Math.max(last, this.last(props)), (to - from) * factor));
-    const begin = Math.max(0, Math.min(now - ((now - from) / (to - from)) * wide, Math.max(last, this.last(props)) - wide));
-    this.setState({ from: Math.round(begin), to: Math.round(begin + wide) });
+  /** Show more or less time; what is at `anchor` stays where it is. @param {number} factor @param {number} anchor */
+  zoom(factor, anchor = this.state.now) {
+    const { from, to } = this.state;
+    const wide = Math.max(NARROWEST_MS, Math.min(this.longest, (to - from) * factor));
+    this.look(anchor - ((anchor - from) / (to - from)) * wide, wide);
+  }
+
+  /** Move along the axis by a part of what is seen. @param {number} part */
+  pan(part) {
+    const { from, to } = this.state;
+    this.look(from + (to - from) * part, to - from);
+  }
+
+  /** @param {number} begin @param {number} wide */
+  look(begin, wide) {
+    const from = Math.round(Math.max(0, Math.min(begin, this.longest - wide))), to = from + Math.max(NARROWEST_MS, Math.round(wide));
+    this.setState({ from, to });
+    /** @type {Props} */ (this.props).onWindow?.(from, to);
+  }
+
+  /** The widest window. */
+  get longest() {
+    const props = /** @type {Props} */ (this.props);
+    return Math.max(this.home[1], this.last(props), NARROWEST_MS);
+  }
+
+  /** The window to which "whole" goes back. @returns {[number, number]} */
+  get home() {
+    const props = /** @type {Props} */ (this.props);
+    return props.home ?? [props.from ?? 0, props.to ?? this.last(props)];
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    const along = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    if (!along && !event.ctrlKey && !event.metaKey) return;  // the wheel alone scrolls the page
+    event.preventDefault();
+    const turned = (event.deltaX || event.deltaY) * [1, 16, 400][event.deltaMode];
+    if (along) this.pan(turned / 800);
+    else this.zoom(2 ** (turned / 120), this.spot(event).ms);
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const props = /** @type {Props} */ (this.props);
+    const props = /** @type {Props} */ (this.props), along = event.shiftKey && { ArrowRight: 0.25, ArrowLeft: -0.25 }[event.key];
+    if (props.onKey?.(event, this.window)) {
+      event.preventDefault();
+      return;
+    }
+    if (along) {
+      event.preventDefault();
+      this.pan(along);
+      return;
+    }
     /** @type {Record<string, () => void>} */
     const keys = {
       ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.step(10), PageUp: () => this.step(-10),
@@ -212,17 +262,28 @@ export class Stage extends Component {
   }
 
   fit() {
-    const props = /** @type {Props} */ (this.props);
-    this.setState({ from: props.from ?? 0, to: props.to ?? this.last(props) });
+    const [from, to] = this.home;
+    this.look(from, to - from);
+  }
+
+  /** Where in the picture a pointer is. @param {MouseEvent} event @returns {Spot} */
+  spot(event) {
+    const box = this.root.querySelector("svg.picture").getBoundingClientRect(), each = this.state.width / box.width;
+    const y = (event.clientY - box.top) * each, group = this.group, place = group && layout(group);
+    const lane = Math.floor((y - laneY(0) + 14) / LANE), row = place ? Math.floor((y - place.rasterTop) / place.cell) : -1;
+    const ms = invert(this.window, (event.clientX - box.left) * each), slack = invert(this.window, GUTTER + 4) - this.state.from;
+    return { ms, slack, ...(group?.lanes[lane] && { lane }), ...(group?.raster[row] && { row }) };
   }
 
   /** @param {PointerEvent} event */
   point(event) {
     if (event.type === "pointermove" && !(event.buttons & 1)) return;
-    const box = this.root.querySelector("svg.picture").getBoundingClientRect();
-    const lane = this.group?.lanes[Math.floor(((event.clientY - box.top) * (this.state.width / box.width) - laneY(0) + 14) / LANE)];
-    if (lane && event.type === "pointerdown") /** @type {Props} */ (this.props).onPick?.(lane.name);
-    this.go(invert(this.window, (event.clientX - box.left) * (this.state.width / box.width)));
+    const props = /** @type {Props} */ (this.props), spot = this.spot(event);
+    if (event.type === "pointerdown") /** @type {Element} */ (event.currentTarget).setPointerCapture(event.pointerId);
+    if (props.onMark?.(event.type, spot) || event.type === "pointerup") return;
+    const lane = spot.lane === undefined ? undefined : this.group?.lanes[spot.lane];
+    if (lane && event.type === "pointerdown") props.onPick?.(lane.name);
+    this.go(spot.ms);
   }
 
   get window() {
@@ -234,7 +295,7 @@ export class Stage extends Component {
     const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
     if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
     const window = this.window, x = scale(window), place = layout(group), step = this.current, horizon = this.end(props);
-    const lost = lostUntil(group, Math.min(now, horizon));
+    const lost = lostUntil(group, Math.min(now, horizon)), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
       ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value })}>
@@ -242,9 +303,11 @@ export class Stage extends Component {
       <p class="headline"><strong class="lost">${seconds(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
       <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
-          onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}>
+          onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}
+          onPointerUp=${(/** @type {any} */ event) => this.point(event)} onWheel=${(/** @type {any} */ event) => this.wheel(event)}>
         <${Still} group=${group} window=${window} label=${label} uid=${this.uid} />
         <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height} aria-hidden="true">
+          ${props.over?.(x, place, window)}
           ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
           ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}
         </svg>
@@ -262,14 +325,14 @@ export class Stage extends Component {
         <button type="button" onClick=${() => this.fit()}>whole</button>
       </div>
       <div class="beside">
-        <section class="panel" aria-label="at the cursor">
+        <section class="panel" aria-label=${`at the cursor${named}`}>
           ${step ? html`<h2>${instant(step.at_ms)} <span class="type">${step.type}</span></h2><p class="say">${step.say}</p>
             ${step.fields.length > 0 && html`<dl>${step.fields.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`}
             ${step.cause !== null && html`<button type="button" class="link" onClick=${() => this.cause(step)}>what made it happen</button>`}`
             : html`<p>Nothing has happened yet.</p>`}
           ${timers(group, now).length > 0 && html`<h3>Timers</h3><ul>${timers(group, now).map((row) => html`<li>${row}</li>`)}</ul>`}
         </section>
-        <section class="now" aria-label="members at the cursor"><${Now} group=${group} now=${now} /></section>
+        <section class="now" aria-label=${`members at the cursor${named}`}><${Now} group=${group} now=${now} /></section>
       </div>
       <details class="whole" open=${table} onToggle=${(/** @type {any} */ event) => this.setState({ table: event.target.open })}>
         <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} horizon=${horizon} />`}</details>

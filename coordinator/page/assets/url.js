@@ -1,8 +1,21 @@
 // @ts-check
-/** A run in a link: engine version, seed, settings, timed actions, cursor and branch, deflated; never what follows from them. */
+/** A run in a link: engine version, seed, settings, timed actions, cursor, two settings side by side and predictions, deflated; never what follows from them. */
 
-/** @typedef {{v: string, seed: number, settings: string[], actions: any[], now: number}} Shared */
+/** @typedef {{v: string, seed: number, settings: string[], actions: any[], now: number,
+ *   sides?: [string[], string[]]|null, marks?: import("./predict.js").Mark[]}} Shared */
 export const LONGEST = 2000;
+
+const KINDS = /** @type {const} */ (["at", "span", "owner"]);
+
+/** @param {any} given */
+const isSides = (given) => given === 0 || (Array.isArray(given) && given.length === 2 && given.every((side) => Array.isArray(side) && side.every((each) => typeof each === "string")));
+
+/** @param {any} given @returns {import("./predict.js").Mark} */
+function mark(given) {
+  const [kind, at_ms, to_ms, lane, row] = Array.isArray(given) ? given : [];
+  if (!KINDS[kind] || !Number.isSafeInteger(at_ms) || !Number.isSafeInteger(to_ms) || typeof lane !== "string" || typeof row !== "string") throw new Error("damaged");
+  return { kind: KINDS[kind], at_ms, ...(kind === 1 && { to_ms }), lane, ...(kind === 2 && { row }) };
+}
 
 /** @param {Uint8Array} bytes @param {any} stream */
 async function through(bytes, stream) {
@@ -12,7 +25,8 @@ async function through(bytes, stream) {
 /** The part after "#" of a link. Throws if it would be too long. @param {Shared} state */
 export async function toHash(state) {
   const actions = state.actions.map((each) => Object.values({ k: each.kind, t: each.at_ms, m: each.member ?? "", l: each.lasts_ms ?? each.down_ms ?? 0, a: each.api ?? "" }));
-  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now]);
+  const marks = (state.marks ?? []).map((each) => [KINDS.indexOf(each.kind), each.at_ms, each.to_ms ?? 0, each.lane, each.row ?? ""]);
+  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks]);
   const packed = await through(new TextEncoder().encode(plain), new CompressionStream("deflate-raw"));
   const text = `#r=${btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   if (text.length > LONGEST) throw new Error(`a link with ${actions.length} actions would have ${text.length} characters; at most ${LONGEST}`);
@@ -24,8 +38,8 @@ export async function fromHash(hash) {
   const found = /^#r=([\w-]+)$/.exec(hash);
   if (!found) return null;
   const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
-  const [v, seed, settings, actions, now] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
-  if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Array.isArray(settings) || !Array.isArray(actions) || !Number.isFinite(now)) throw new Error("damaged");
-  return { v, seed, settings: settings.map(String), now, actions: actions.map(([kind, at_ms, member, long, api]) => ({
+  const [v, seed, settings, actions, now, sides = 0, marks = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
+  if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Array.isArray(settings) || !Array.isArray(actions) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks)) throw new Error("damaged");
+  return { v, seed, settings: settings.map(String), now, sides: sides || null, marks: marks.map(mark), actions: actions.map(([kind, at_ms, member, long, api]) => ({
     kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }) })) };
 }

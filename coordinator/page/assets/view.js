@@ -39,17 +39,23 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30
 /** Instants at which an axis from `from` to `to` has its ticks, about `most` of them.
  * @param {number} from @param {number} to @param {number} most */
 export function ticks(from, to, most) {
-  const step = STEPS.find((each) => (to - from) / each <= most) ?? 86400e3;
-  const found = [];
+  const step = distance(from, to, most), found = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) found.push(at);
   return found;
 }
 
-/** A tick's label, as short as the distance between ticks allows. @param {number} ms @param {number} span */
-export function tick(ms, span) {
-  if (span < 2_000) return `${ms} ms`;
-  if (span < 600_000) return `${ms / 1000} s`;
-  return `${Math.floor(ms / 60_000)} min${ms % 60_000 ? ` ${(ms % 60_000) / 1000} s` : ""}`;
+/** How far ticks are from each other. @param {number} from @param {number} to @param {number} most */
+export function distance(from, to, most) {
+  return STEPS.find((each) => (to - from) / each <= most) ?? 86400e3 * Math.ceil((to - from) / 86400e3 / most);
+}
+
+/** A tick's label: seconds on an axis that ends within ten minutes, else hours, minutes and seconds; as exact as the distance to the next tick asks.
+ * @param {number} ms @param {number} step @param {number} to where the axis ends */
+export function tick(ms, step, to) {
+  const digits = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
+  if (to <= 600_000) return `${(ms / 1000).toFixed(digits)} s`;
+  const seconds = ((ms % 60_000) / 1000).toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
+  return `${Math.floor(ms / 3_600_000)}:${String(Math.floor(ms / 60_000) % 60).padStart(2, "0")}:${seconds}`;
 }
 
 /** The letter of a lane: A to Z, then A1 and so on. @param {number} index */

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from ...event_log.reader import Line, read_lines
+from ..choices import choices
 from ..engine import picture_of, play
 from .answers import ANSWERS
 
@@ -68,6 +69,7 @@ class Lesson:
             "options": [{"id": each.id, "text": each.text, "lane": each.lane} for each in self.options], "answer": self.answer,
             "stop_ms": self.stop_ms, "window_ms": list(self.window_ms), "truth_ms": self.truth_ms, "truth": self.truth,
             "variants": [{"name": name, "settings": list(settings)} for name, settings in self.variants],
+            "choices": choices(self.scenario, self.slug),
             "picture": picture_of(self.lines).plain(),
         }  # fmt: skip
 
