@@ -29,8 +29,10 @@ def choices(text: str, name: str) -> list[dict[str, Any]]:
 
 def _classic(scenario: Scenario, assignor: str) -> list[str]:
     """Settings under which all members run one assignor of the classic protocol."""
-    return [
-        f"members.{kind.name}.{key}={value}" for kind in scenario.members for key, value in (("protocol", "classic"), ("assignor", assignor))]
+    settings: list[str] = []
+    for kind in scenario.members:
+        settings += [f"members.{kind.name}.protocol=classic", f"members.{kind.name}.assignor={assignor}"]
+    return settings
 
 
 def _consumer(scenario: Scenario) -> list[str]:
