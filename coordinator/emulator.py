@@ -6,9 +6,8 @@
     with Emulator(["orders:12"]) as kafka:                   # its own thread and loop
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
-Beware of the first form with a client that blocks (kafka-python, confluent-kafka): the emulator runs on the loop that the
-client holds up, so both wait for ever. From asynchronous code use such clients in a thread, or take the second form.
-Owns the options, the thread, and the life of the parts. Does not depend on the protocol.
+A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop: BlockingClientError names it after some seconds. Call
+it in a thread, or take the second form. Owns the options, the thread, and the life of the parts. Does not depend on the protocol.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from . import emulator_options
+from .blocked_loop import BlockWatch
 from .broker.build import build_broker, topic_options
 from .broker.limits import Limits
 from .cluster.configs import BrokerConfigs, ConfigError
@@ -70,8 +70,7 @@ class Emulator(Kit):
     `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one before. `racks`: one for each.
     `broker_config`: settings of single brokers, by id. With several brokers `broker` and `coordinator` mean none of them.
 
-    Raises ConfigError, TopicError or EmulatorError for options that cannot be; EmulatorError on entering if an address
-    cannot be had. May be entered once.
+    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an address not to be had. Entered once.
     """
 
     def __init__(
@@ -128,6 +127,7 @@ class Emulator(Kit):
         self._loop_thread = 0
         self._thread: Thread | None = None
         self._end: asyncio.Event | None = None
+        self._watch: BlockWatch
         self.interceptor_errors: list[InterceptorError] = []
         """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving `with` raises the first."""
 
@@ -170,8 +170,7 @@ class Emulator(Kit):
     def broker(self) -> Broker:
         """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError if there are several."""
         if self._cluster is not None:
-            ids = ", ".join(map(str, self._cluster.brokers.brokers))
-            raise EmulatorError(f"there are several brokers ({ids}): say which one is meant, such as brokers[1]")
+            raise EmulatorError(f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, such as brokers[1]")
         return self.server.broker
 
     @property
@@ -357,10 +356,12 @@ class Emulator(Kit):
 
     async def __aenter__(self) -> Self:
         await self.start()
+        self._watch = BlockWatch()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.stop()
+        self._watch.end(error)
         raise_interceptor_errors(self.interceptor_errors, error)
 
     # -- on its own thread -------------------------------------------------------------------------------------------
@@ -377,8 +378,7 @@ class Emulator(Kit):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        assert self._thread is not None
-        assert self._end is not None
+        assert self._thread is not None and self._end is not None
         if self._server is not None:
             self._server.loop.call_soon_threadsafe(self._end.set)
         self._thread.join()

@@ -20,6 +20,7 @@ from .engine import Active, FaultEngine
 from .own_requests import ControlError
 from .running import DEFAULT_TIMEOUT_S, Runner
 from .surroundings import BrokerSurroundings
+from .waiting import LoopFuture
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
@@ -149,7 +150,7 @@ class FaultHandle:
 
     def begin_hit(self, hits: int = 1) -> Future[None]:
         """Wait without blocking: the future is done once so many requests have met it. Cancel it to wait no longer."""
-        reached: Future[None] = Future()
+        reached: LoopFuture[None] = self._run(LoopFuture)
 
         def look() -> None:
             if self._active.hits >= hits and not reached.done():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .session import KitSession
     from .topics import ReadRecord, Written
     from .verification import Verification
-    from .waiting import WaitTimeoutError
+    from .waiting import LoopFuture, WaitTimeoutError
 
 T = TypeVar("T")
 DEFAULT_GRACE_S = 5.0
@@ -185,10 +185,11 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         """
         mark = self.mark()
         for answered in self.advancing(seconds, silent=silent):
+            answered.check_thread()
             wait([answered], grace)
         return self.fallen_due(mark)
 
-    def advancing(self, seconds: float, *, silent: Collection[str] = ()) -> Iterator[Future[None]]:
+    def advancing(self, seconds: float, *, silent: Collection[str] = ()) -> Iterator[LoopFuture[None]]:
         """`advance` in steps, for who drives it: each future is to be waited for, as long as the grace lasts, before the next step."""
         from .advancing import Advance
 

@@ -3,23 +3,28 @@
     async def test_hands_over(akafka):
         await akafka.group("billing").wait(state="Stable", members=1)
 
-The emulator runs on a thread of its own; the test's loop is never blocked by a wait, and a client that blocks the loop does not
-stop the broker.
+Serves an emulator on the test's own loop (`async with Emulator() as kafka: akafka = AsyncKafka(kafka)`, as the fixture `akafka` does) and
+one on a thread of its own. Peers have asynchronous twins already: `async with akafka.peer(...)`, `await peer.stable()`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Self
+
+from ..control.fault_words import FaultWords
 
 if TYPE_CHECKING:
-    from coordinator.control.groups import GroupHandle
-    from coordinator.control.snapshots import GroupSnapshot
-    from coordinator.emulator import Emulator
+    from ..control.fault_board import FaultHandle
+    from ..control.faults import Fault
+    from ..control.groups import GroupHandle
+    from ..control.snapshots import GroupSnapshot
+    from ..emulator import Emulator
 
 
-class AsyncKafka:
-    """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own (`kafka.produce`, `kafka.fail`)."""
+class AsyncKafka(FaultWords["AsyncFault"]):
+    """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own (`kafka.produce`, `kafka.peer`)."""
 
     def __init__(self, kafka: Emulator) -> None:
         self._kafka = kafka
@@ -27,6 +32,35 @@ class AsyncKafka:
     def group(self, group_id: str) -> AsyncGroup:
         """A group, there or not yet."""
         return AsyncGroup(self._kafka.group(group_id))
+
+    def add_fault(self, fault: Fault) -> AsyncFault:
+        """See `Kit.add_fault`; `fail`, `delay` and the other words build one and do this."""
+        return AsyncFault(self._kafka.add_fault(fault))
+
+    async def wait_for(
+        self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int | None = None, count: int = 1,
+        timeout: float | None = None, **fields: Any,
+    ) -> list[dict[str, Any]]:
+        """See `Kit.wait_for`."""
+        from ..control.event_waits import EventPattern
+
+        seconds = _seconds(timeout)
+        pattern = EventPattern(kind, group, stream, self._kafka.mark() if since is None else since, count, fields)
+        future = self._kafka.begin_wait_for(pattern)
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            raise self._kafka.timed_out(pattern, future, seconds) from None
+
+    async def advance(self, seconds: float, *, silent: Collection[str] = (), grace: float | None = None) -> list[dict[str, Any]]:
+        """See `Kit.advance`."""
+        from ..control.kit import DEFAULT_GRACE_S
+
+        since = self._kafka.mark()
+        for answered in self._kafka.advancing(seconds, silent=silent):
+            await asyncio.wait([asyncio.wrap_future(answered)], timeout=DEFAULT_GRACE_S if grace is None else grace)
+        return self._kafka.fallen_due(since)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kafka, name)
@@ -40,10 +74,9 @@ class AsyncGroup:
 
     async def wait(self, *, timeout: float | None = None, **expected: Any) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
-        from coordinator.control.expectations import GroupExpectation
-        from coordinator.control.running import DEFAULT_TIMEOUT_S
+        from ..control.expectations import GroupExpectation
 
-        seconds = DEFAULT_TIMEOUT_S if timeout is None else timeout
+        seconds = _seconds(timeout)
         expectation = GroupExpectation(**expected)
         future = self._group.begin_wait(expectation)
         try:
@@ -55,3 +88,35 @@ class AsyncGroup:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._group, name)
+
+
+class AsyncFault:
+    """A fault as an asynchronous test holds it."""
+
+    def __init__(self, fault: FaultHandle) -> None:
+        self._fault = fault
+
+    async def wait_hit(self, hits: int = 1, timeout: float | None = None) -> Self:
+        """See `FaultHandle.wait_hit`."""
+        seconds = _seconds(timeout)
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.wrap_future(self._fault.begin_hit(hits))
+        except TimeoutError:
+            raise self._fault.not_hit(hits, seconds) from None
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._fault.remove()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fault, name)
+
+
+def _seconds(timeout: float | None) -> float:
+    from ..control.running import DEFAULT_TIMEOUT_S
+
+    return DEFAULT_TIMEOUT_S if timeout is None else timeout

@@ -7,11 +7,13 @@ timelines; a fault that no request met fails its test, unless it was made with `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from coordinator.testing import own_loop
 
 if TYPE_CHECKING:
     from coordinator.emulator import Emulator
@@ -32,8 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the marker known, and the fixtures behind `akafka`."""
     config.addinivalue_line("markers", _MARKER)
+    own_loop.register(config, _on_this_loop)
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -128,11 +131,25 @@ def kafka_emulator(kafka: Emulator) -> Emulator:
 
 @pytest.fixture
 def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The asynchronous twin: what waits is awaited. It runs beside the test's loop, so that a blocking client cannot hold it up."""
+    """The asynchronous twin: it runs on the test's own loop, and what waits is awaited.
+
+    A test that neither pytest-asyncio nor anyio runs, such as one that calls asyncio.run, gets one on a thread of its own.
+    """
     from coordinator.testing.asynchronous import AsyncKafka
 
+    fixture = own_loop.fixture_for(request)
+    if fixture is not None:
+        yield AsyncKafka(request.getfixturevalue(fixture))
+        return
     with _made(request, _marked(request)) as running:
         yield AsyncKafka(running)
+        _check_faults(running)
+
+
+async def _on_this_loop(request: pytest.FixtureRequest) -> AsyncIterator[Emulator]:
+    """The emulator of `akafka`, on the loop that runs this."""
+    async with _made(request, _marked(request)) as running:
+        yield running
         _check_faults(running)
 
 

@@ -91,30 +91,88 @@ def test_nothing_is_loaded_before_a_fixture_is_asked_for(pytester: pytest.Pytest
 
         def test_without():
             loaded = {name for name in sys.modules if name.startswith("coordinator.")}
-            assert loaded <= {"coordinator.version", "coordinator.testing", "coordinator.testing.plugin"}
+            assert loaded <= {"coordinator.version", "coordinator.testing", "coordinator.testing.plugin", "coordinator.testing.own_loop"}
     """)
     _run(pytester, "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:cov").assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("mode", ["strict", "auto"])
-def test_asynchronous_tests(pytester: pytest.Pytester, mode: str) -> None:
-    pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n")
+_ASYNCHRONOUS = """
+    import asyncio
+    import threading
+    import pytest
+
+    @FIXTURE
+    async def peer(akafka):
+        akafka.create_topic("orders", 2)
+        async with akafka.group("g").peer("orders") as running:
+            yield running
+
+    @MARK
+    async def test_it_runs_on_the_loop_of_the_test(akafka, peer):
+        assert akafka.run(lambda: (asyncio.get_running_loop(), threading.get_ident())) == (asyncio.get_running_loop(), threading.get_ident())
+        group = akafka.group("g")
+        seen = await group.wait(state="Stable", members=1, assigned="all")
+        assert seen.members[0].assignment == (("orders", 0), ("orders", 1))
+        with pytest.raises(AssertionError, match="did not come to members=3 within 0.05 s"):
+            await group.wait(members=3, timeout=0.05)
+        mark = akafka.mark()
+        heartbeat = akafka.observe("Heartbeat", group="g")
+        await heartbeat.wait_hit()
+        peer.pause()
+        fell = await akafka.advance(seconds=45, grace=0.01)
+        assert "MemberRemoved" in [line["type"] for line in fell]
+        await akafka.wait_for("MemberRemoved", group="g", since=mark)
+        with pytest.raises(AssertionError, match="did not come within 0.05 s"):
+            await akafka.wait_for("MemberRemoved", group="other", timeout=0.05)
+        with pytest.raises(Exception, match="hold up the loop that the emulator runs on"):
+            akafka._kafka.group("g").wait(members=7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "mark", "fixture"),
+    [
+        ("asyncio_mode = strict", "pytest.mark.asyncio", "__import__('pytest_asyncio').fixture"),
+        ("asyncio_mode = strict", "pytest.mark.asyncio(loop_scope='module')", "__import__('pytest_asyncio').fixture(loop_scope='module')"),
+        ("asyncio_mode = auto", "staticmethod", "pytest.fixture"),
+        ("asyncio_mode = strict", "pytest.mark.anyio", "pytest.fixture"),
+    ],
+    ids=["asyncio strict", "asyncio strict, a loop of the module", "asyncio auto", "anyio"],
+)
+def test_asynchronous_tests(pytester: pytest.Pytester, settings: str, mark: str, fixture: str) -> None:
+    pytester.makeini(f"[pytest]\n{settings}\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.makepyfile(_ASYNCHRONOUS.replace("MARK", mark).replace("FIXTURE", fixture).replace("    @staticmethod\n", ""))
+    _run(pytester).assert_outcomes(passed=1)
+
+
+def test_a_test_without_an_asynchronous_plugin_runs_its_own_loop(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import asyncio
+
+        def test_it(akafka):
+            async def body():
+                assert (await akafka.group("g").wait(state="Dead")).state == "Dead"
+
+            asyncio.run(body())
+    """)
+    _run(pytester, "-p", "no:asyncio", "-p", "no:anyio").assert_outcomes(passed=1)
+
+
+def test_anyio_on_another_backend_is_told(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
         import pytest
 
-        @pytest.mark.asyncio
-        async def test_waits_do_not_block_the_loop(akafka):
-            akafka.create_topic("orders", 2)
-            waiting = asyncio.ensure_future(akafka.group("g").wait(state="Stable", members=1, assigned="all"))
-            await asyncio.sleep(0)
-            peer = await asyncio.to_thread(akafka.peer, "g", ["orders"])
-            assert (await waiting).members[0].assignment == (("orders", 0), ("orders", 1))
-            await asyncio.to_thread(peer.stop)
-            with pytest.raises(AssertionError, match="did not come to members=3 within 0.05 s"):
-                await akafka.group("g").wait(members=3, timeout=0.05)
+        @pytest.fixture
+        def anyio_backend():
+            return "trio"
+
+        @pytest.mark.anyio
+        async def test_it(akafka):
+            pass
     """)
-    _run(pytester).assert_outcomes(passed=1)
+    result = _run(pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*akafka runs on asyncio, this test on trio: let its fixture anyio_backend return 'asyncio'*"])
 
 
 @pytest.mark.parametrize(
