@@ -2,8 +2,8 @@
 
 In the form `async with Emulator()` the emulator runs on its caller's loop. A client that blocks (kafka-python, confluent-kafka) and is
 called on that loop waits for a broker that waits for the loop. A thread looks now and then whether the loop still turns; when it does
-not, and a client library stands on its stack, that is logged at once, and the block ends in an exception that says so as soon as Python runs
-again on its thread: kafka-python 3 waits on a lock until its own bootstrap time-out.
+not, and a client library stands on its stack, that is logged at once, and the block ends in an exception that says so as soon as
+Python runs again on its thread: kafka-python 3 waits on a lock until its own bootstrap time-out.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ class Emulator(Kit):
     def broker(self) -> Broker:
         """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError if there are several."""
         if self._cluster is not None:
-            raise EmulatorError(f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, such as brokers[1]")
+            raise EmulatorError(f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]")
         return self.server.broker
 
     @property

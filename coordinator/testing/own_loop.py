@@ -1,19 +1,19 @@
 """The emulator of `akafka` on the test's own loop, whoever runs that loop: pytest-asyncio or anyio. Neither is needed.
 
 Both start asynchronous fixtures on the loop of the test; which of them does is the test's choice, so there is a private fixture
-for each, and `akafka` asks for the right one. With pytest-asyncio a loop belongs to a function, a class, a module, a package or the session,
-and a fixture says which: there is one for each of these, made only where pytest-asyncio is a plugin of the run.
+for each, and `akafka` asks for the right one. With pytest-asyncio a loop belongs to a function, a class, a module, a package or the
+session, and a fixture says which: there is one for each of these, made only where pytest-asyncio is a plugin of the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-SCOPES = ("function", "class", "module", "package", "session")
+SCOPES: tuple[Literal["function", "class", "module", "package", "session"], ...] = ("function", "class", "module", "package", "session")
 ON_ANYIO = "_akafka_of_anyio"
 Started = Callable[[pytest.FixtureRequest], AsyncIterator[Any]]
 

@@ -7,6 +7,7 @@ timelines; a fault that no request met fails its test, unless it was made with `
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,9 @@ _IN_USE = pytest.StashKey[list[Any]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Settings for all tests."""
     group = parser.getgroup("kafka", "Kafka emulator")
+    group.addoption(
+        "--kafka", metavar="WHICH", choices=("emulator", "real"), default="emulator",
+        help="emulator, or real: Apache Kafka in a container; tests that use what only the emulator has are skipped")
     group.addoption("--kafka-log-dir", metavar="DIR", default=None, help="keep the event log of each test in this folder")
     group.addoption("--kafka-seed", metavar="N", type=int, default=None, help="the seed of every id that brokers draw")
     parser.addini("kafka_config", "broker configuration for all tests, one name=value a line", type="linelist", default=[])
@@ -79,15 +83,14 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     """A broker with these options over those of the whole run."""
     from coordinator.emulator import Emulator
 
-    merged = _configured(request.config)
-    for name, value in options.items():
-        both = isinstance(value, dict) and isinstance(merged.get(name), dict)
-        merged[name] = {**merged[name], **value} if both else value
+    if request.config.getoption("--kafka") == "real":
+        pytest.skip(f"{request.fixturename} starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka")
+    merged = _merged(request.config, options)
     merged["config"] = {"group.min.session.timeout.ms": 100, **merged.get("config", {})}
     folder = request.config.getoption("--kafka-log-dir")
     if folder is not None and "log" not in merged:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        merged |= {"log": str(_log_path(Path(folder), request.node.nodeid)), "log_mode": "replace"}
+        merged |= {"log": str(_log_path(Path(folder), request.node.nodeid or "session")), "log_mode": "replace"}
     merged.setdefault("remember", REMEMBERED_LINES)
     try:
         kafka = Emulator(**merged)
@@ -97,7 +100,18 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     return kafka
 
 
+def _merged(config: pytest.Config, options: dict[str, Any]) -> dict[str, Any]:
+    """These options over those of the whole run."""
+    merged = _configured(config)
+    for name, value in options.items():
+        both = isinstance(value, dict) and isinstance(merged.get(name), dict)
+        merged[name] = {**merged[name], **value} if both else value
+    return merged
+
+
 def _log_path(folder: Path, nodeid: str) -> Path:
+    """A file that is not there yet; processes of pytest-xdist have names of their own."""
+    nodeid = "-".join([nodeid, *filter(None, [os.environ.get("PYTEST_XDIST_WORKER")])])
     name = "".join(letter if letter.isalnum() or letter in "-._[]" else "_" for letter in nodeid)
     number, path = 1, folder / f"{name[:180]}.jsonl"
     while path.exists():
@@ -117,7 +131,15 @@ def _check_faults(kafka: Emulator) -> None:
 
 @pytest.fixture
 def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
-    """A running emulator for this test alone: `kafka.bootstrap_servers`, `kafka.create_topic(...)`, `kafka.group(...)`."""
+    """A running emulator for this test alone: `kafka.bootstrap_servers`, `kafka.create_topic(...)`, `kafka.group(...)`.
+
+    With --kafka=real it is Apache Kafka: `coordinator.testing.on_real_kafka`.
+    """
+    if request.config.getoption("--kafka") == "real":
+        from coordinator.testing.on_real_kafka import real_broker
+
+        yield from real_broker(request, _merged(request.config, _marked(request)))  # type: ignore[misc]
+        return
     with _made(request, _marked(request)) as running:
         yield running
         _check_faults(running)
@@ -137,6 +159,11 @@ def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
     """
     from coordinator.testing.asynchronous import AsyncKafka
 
+    if request.config.getoption("--kafka") == "real":
+        from coordinator.testing.on_real_kafka import real_broker
+
+        yield from map(AsyncKafka, real_broker(request, _merged(request.config, _marked(request))))  # type: ignore[arg-type]
+        return
     fixture = own_loop.fixture_for(request)
     if fixture is not None:
         yield AsyncKafka(request.getfixturevalue(fixture))
@@ -169,6 +196,20 @@ def kafka_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Emul
         yield start
         for kafka in started:
             _check_faults(kafka)
+
+
+@pytest.fixture(scope="session")
+def _real_options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The settings of the broker that --kafka=real starts once for all tests."""
+    return {name: value for name, value in _configured(request.config).items() if name == "config"}
+
+
+@pytest.fixture(scope="session")
+def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
+    from coordinator.testing.containers import RealKafka
+
+    with RealKafka(**_real_options) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

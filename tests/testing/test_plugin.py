@@ -109,7 +109,8 @@ _ASYNCHRONOUS = """
 
     @MARK
     async def test_it_runs_on_the_loop_of_the_test(akafka, peer):
-        assert akafka.run(lambda: (asyncio.get_running_loop(), threading.get_ident())) == (asyncio.get_running_loop(), threading.get_ident())
+        assert akafka.run(asyncio.get_running_loop) is asyncio.get_running_loop()
+        assert akafka.run(threading.get_ident) == threading.get_ident()
         group = akafka.group("g")
         seen = await group.wait(state="Stable", members=1, assigned="all")
         assert seen.members[0].assignment == (("orders", 0), ("orders", 1))
@@ -194,3 +195,30 @@ def test_logs_are_kept_on_request(pytester: pytest.Pytester, tmp_path: Path) -> 
     _run(pytester, "--kafka-log-dir", str(tmp_path / "logs")).assert_outcomes(passed=1)
     (log,) = (tmp_path / "logs").glob("*.jsonl")
     assert '"TopicCreated"' in log.read_text()
+
+
+def test_workers_of_xdist_have_brokers_and_logs_of_their_own(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    pytester.makepyfile("""
+        import os
+        import pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_it(kafka, session_kafka, number, record_property):
+            for each in (kafka, session_kafka):
+                each.create_topic("orders", number + 1)
+                assert each.topics() == {"orders": number + 1}
+            with kafka.peer("billing", topics=["orders"]) as peer:
+                peer.wait_stable()
+                assert kafka.groups() == ["billing"]
+                assert session_kafka.groups() == []
+            record_property("port", kafka.bootstrap_servers)
+            record_property("worker", os.environ["PYTEST_XDIST_WORKER"])
+    """)
+    logs, results = tmp_path / "logs", tmp_path / "results.xml"
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-W", "ignore", "-n", "2", "--dist", "each", "--kafka-log-dir", str(logs), f"--junitxml={results}",
+        timeout=120)
+    result.assert_outcomes(passed=12)
+    assert results.read_text().count('name="worker" value="gw0"') == results.read_text().count('name="worker" value="gw1"') == 6
+    assert len(list(logs.glob("*.jsonl"))) == 2 * 6 + 2, "each test's own, and each worker's session broker"
+    assert all('"TopicCreated"' in log.read_text() for log in logs.glob("*.jsonl"))
