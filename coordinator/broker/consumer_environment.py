@@ -5,12 +5,21 @@ Implements the interfaces of `groups.consumer.environment`. It is the one place 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..cluster.configs import ConfigError
-from ..groups.consumer.environment import AssignmentInput, AssignorFailed, Environment, GroupSettings, MigrationPolicy, PatternRefused
+from ..groups.consumer.environment import (
+    AssignmentInput,
+    AssignorFailed,
+    Environment,
+    GroupSettings,
+    MigrationPolicy,
+    Pattern,
+    PatternRefused,
+)
 
 if TYPE_CHECKING:
     from assignors.server_side import ServerAssignor
@@ -99,12 +108,16 @@ class Assigning:
             raise AssignorFailed(f"{type(failure).__name__}: {failure}") from failure
 
 
-def compile_pattern(text: str) -> Callable[[str], bool]:
-    """A pattern's full match, in time linear in the name. Raises PatternRefused with RE2J's words."""
+@lru_cache(maxsize=1)
+def compile_pattern(text: str) -> Pattern:
+    """A pattern that matches in time linear in the name. Raises PatternRefused with RE2J's words.
+
+    The last one is kept: a heartbeat has it checked, and then matched.
+    """
     from ..re2j import PatternError, compile_pattern  # at first use, so that start-up does not load it
 
     try:
-        return compile_pattern(text).matches
+        return compile_pattern(text)
     except PatternError as error:
         raise PatternRefused(error.description or str(error)) from None
 

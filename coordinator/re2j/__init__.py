@@ -29,6 +29,11 @@ class Pattern:
         self._text = text
         self._engine = engine
 
+    @property
+    def instructions(self) -> int:
+        """How many steps each byte of a text may cost at most."""
+        return int(self._engine.programsize)
+
     def matches(self, text: str) -> bool:
         """Whether the whole text matches."""
         return self._engine.fullmatch(text) is not None

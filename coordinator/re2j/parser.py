@@ -23,6 +23,12 @@ MOST_NESTED = 1_000
 """Groups within each other, of those that are written."""
 MOST_UNICODE_CLASSES = 200
 """Of \\p{...}: each is hundreds of ranges."""
+MOST_ATOMS = 50_000
+"""Of a pattern, repetitions counted as often as they are repeated: it has as many instructions at least."""
+MOST_ATOMS_BY_OPTIONAL = 30_000_000
+"""Atoms multiplied by the atoms, groups and alternatives that may be left out: the engine looks past each of these from each of those."""
+UNICODE_CLASS_SIZE = 250
+"""As many atoms as a \\p{...} counts for."""
 _ONE, _SEVERAL, _REPEATED = range(3)
 _SIMPLE = {"*": "*", "+": "+", "?": "?", "**": "*", "*+": "*", "*?": "*", "+*": "*", "++": "+", "+?": "*", "?*": "*", "?+": "*", "??": "?"}
 """An operator upon an operator, as one."""
@@ -39,13 +45,18 @@ class _Flags:
 
 @dataclass(slots=True)
 class _Atom:
-    """What a repetition would repeat: the pieces from `start` on. `repeated`: the product of the counts within it."""
+    """What a repetition would repeat: the pieces from `start` on. `repeated`: the product of the counts within it.
+
+    `size` and `optional`: how many atoms there are in it, and how many parts that may be left out.
+    """
 
     start: int
     kind: int = _ONE
     repeated: int = 1
     depth: int = 0
     operator: str = ""  # of a repetition: "*", "+", "?", or "" for counts
+    size: int = 1
+    optional: int = 0
 
 
 @dataclass(slots=True)
@@ -58,6 +69,8 @@ class _Group:
     alternatives: bool = False
     repeated: int = 1
     depth: int = 0
+    size: int = 0
+    optional: int = 0
 
 
 def too_large(text: str) -> PatternError:
@@ -162,15 +175,31 @@ class _Translator:
         self.add(f"(?i:{code_point(value)})" if self.flags.fold else literal(value))
 
     def add_class(self, text: str) -> None:
-        self.unicode_classes += text.count("\\p") + text.count("\\P")
+        unicode_classes = text.count("\\p") + text.count("\\P")
+        self.unicode_classes += unicode_classes
         if self.unicode_classes > MOST_UNICODE_CLASSES:
             raise too_large(self.scan.text)
-        self.add(f"(?i:{text})" if self.flags.fold else text)
+        self.add(f"(?i:{text})" if self.flags.fold else text, max(1, UNICODE_CLASS_SIZE * unicode_classes))
 
-    def add(self, text: str) -> None:
-        self.atom = _Atom(len(self.pieces))
+    def add(self, text: str, size: int = 1) -> None:
+        self.atom = _Atom(len(self.pieces), size=size)
         self.pieces.append(text)
         self.groups[-1].atoms += 1
+        self.grow(size, 0)
+
+    def grow(self, size: int, optional: int) -> None:
+        """The open group has more in it. Raises PatternError."""
+        group = self.groups[-1]
+        group.size += size
+        group.optional += optional
+        if group.size > MOST_ATOMS or group.size * group.optional > MOST_ATOMS_BY_OPTIONAL:
+            raise too_large(self.scan.text)
+
+    def repeat(self, atom: _Atom, times: int, optional: int) -> None:
+        """What is in an atom comes so many times, and so many parts more may be left out. Raises PatternError."""
+        size, left_out = atom.size, atom.optional
+        atom.size, atom.optional = size * times, left_out * times + optional
+        self.grow(atom.size - size, atom.optional - left_out)
 
     # -- repetitions -------------------------------------------------------------------------------------------------
 
@@ -212,6 +241,7 @@ class _Translator:
             self.pieces[-1] = atom.operator
             return
         self.wrap(atom)
+        self.repeat(atom, 1, int(operator != "+"))
         self.pieces.append(operator)
         atom.kind, atom.operator = _REPEATED, operator
 
@@ -219,6 +249,7 @@ class _Translator:
         atom = self.repeatable(start, last)
         self.wrap(atom)
         times = max(least, most, 1)
+        self.repeat(atom, times, most - least if most >= 0 else 1)
         if atom.repeated * times > MOST_REPEATED:
             self.write_out(atom, least, most)
         else:
@@ -310,7 +341,7 @@ class _Translator:
         self.scan.pos += 1
         group = self.groups.pop()
         self.flags = group.flags
-        inner, atom = self.atom, _Atom(group.start, repeated=group.repeated, depth=group.depth)
+        inner, atom = self.atom, _Atom(group.start, repeated=group.repeated, depth=group.depth, size=group.size, optional=group.optional)
         if group.alternatives or not group.atoms:
             self.deeper(atom)
             self.pieces[group.start] = "(?:"
@@ -319,6 +350,8 @@ class _Translator:
             atom.kind, atom.operator = inner.kind, inner.operator
         else:
             atom.kind = _SEVERAL
+        atom.optional += group.alternatives  # one of them may be empty
+        self.grow(atom.size, atom.optional)
         self.atom = atom
         self.groups[-1].atoms += 1
         self.groups[-1].repeated = max(self.groups[-1].repeated, group.repeated)

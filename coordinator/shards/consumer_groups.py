@@ -7,8 +7,8 @@ stand in `groups.consumer` and `groups.migration`. It depends on the shard throu
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Hashable, Iterator
-from typing import Protocol
+from collections.abc import Generator, Hashable, Iterator
+from typing import NamedTuple, Protocol
 
 from ..errors import ErrorCode
 from ..groups import migration
@@ -35,8 +35,10 @@ from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response
 from .journal import Effects
+from .timers import OF_CONSUMERS, Timers
 from .timers import TimerKind as ShardTimer
-from .timers import Timers
+
+_PATTERNS = int(ShardTimer.PATTERNS)
 
 
 class Host(Protocol):
@@ -75,12 +77,20 @@ def check(
     return None
 
 
+class _Matching(NamedTuple):
+    """Work under way, and the number of the event that what comes of it follows from."""
+
+    work: Generator[None, None, tuple[cev.ConsumerEvent, ...]]
+    before: int | None
+
+
 class ConsumerGroups:
     """The consumer groups among the groups of a host."""
 
     def __init__(self, host: Host, environment: Environment) -> None:
         self.host = host
         self.environment = environment
+        self._matching: dict[str, _Matching] = {}  # by group: regular expressions that are being matched
 
     # -- the consumer protocol
 
@@ -246,10 +256,12 @@ class ConsumerGroups:
 
     # -- time
 
-    def timer_expired(self, group: Group, kind: TimerKind, member_id: str, effects: Effects) -> None:
-        """A member's time is over (K8-LV-5, K8-REC-6, K8-CLS-6)."""
-        if group.consumer is not None:
-            self._carry_out(group, leave.timer_expired(group.consumer, kind, member_id, self.environment), effects)
+    def timer_expired(self, group: Group, kind: int, member_id: str, effects: Effects) -> None:
+        """A member's time is over (K8-LV-5, K8-REC-6, K8-CLS-6), or there are regular expressions to go on with."""
+        if kind == _PATTERNS:
+            self._go_on_matching(group, effects)
+        elif group.consumer is not None:
+            self._carry_out(group, leave.timer_expired(group.consumer, OF_CONSUMERS[kind], member_id, self.environment), effects)
 
     def start_timers(self, group: Group, now: int) -> None:
         """A coordinator took the group over: the timers of its members start anew (ERR-7)."""
@@ -260,6 +272,8 @@ class ConsumerGroups:
         """The group is gone from here."""
         for timer in no_timers(membership):
             self.host.timers.set_timer(group_id, timer)
+        if self._matching.pop(group_id, None) is not None:
+            self.host.timers.cancel((_PATTERNS, group_id, ""))
 
     # -- carrying out
 
@@ -272,10 +286,10 @@ class ConsumerGroups:
             host.timers.set_timer(group.group_id, timer)
         if decision.checked_version is not None:
             membership.checked_version = decision.checked_version
-        if decision.resolve:
+        if decision.resolve and group.group_id not in self._matching:  # what is under way is not begun anew, as in Kafka
             membership.resolved_version = self.environment.topics.created
-            for event in resolve(membership, decision.resolve, self.environment):
-                before = host.fold(group, event, effects, before)
+            self._matching[group.group_id] = _Matching(resolve(membership, decision.resolve, self.environment), before)
+            before = self._go_on_matching(group, effects)
         if decision.downgrade is not None:
             event = migration.downgraded(membership, decision.downgrade, self.environment)
             self.stop_timers(group.group_id, membership)
@@ -284,6 +298,20 @@ class ConsumerGroups:
             if decision.downgrade.rebalance is not None:
                 host.rebalance(group, decision.downgrade.rebalance, effects, before)
         return decision.reply
+
+    def _go_on_matching(self, group: Group, effects: Effects) -> int | None:
+        """Match a slice of a group's regular expressions; the rest a millisecond later. Returns the number of the last event."""
+        matching = self._matching[group.group_id]
+        before = matching.before
+        try:
+            next(matching.work)
+        except StopIteration as end:
+            del self._matching[group.group_id]
+            for event in end.value:
+                before = self.host.fold(group, event, effects, before)
+        else:
+            self.host.timers.arm((_PATTERNS, group.group_id, ""), effects.now + 1)
+        return before
 
 
 def no_timers(membership: ConsumerMembership) -> Iterator[Timer]:

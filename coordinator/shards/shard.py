@@ -37,7 +37,7 @@ from .causes import CauseTracker
 from .durable import DurableEvents
 from .journal import Effects, EventSink
 from .sweep import Sweep, cleaning_up, removing_offsets
-from .timers import CLEANUP, OF_CONSUMERS, TimerKind, Timers
+from .timers import CLEANUP, TimerKind, Timers
 
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroups
@@ -293,8 +293,8 @@ class Shard:
             return 1
         group = self.groups[group_id]
         seen = len(effects.events)
-        if kind in OF_CONSUMERS:
-            self.consumer.timer_expired(group, OF_CONSUMERS[kind], member_id, effects)
+        if kind >= _CONSUMER_SESSION:
+            self.consumer.timer_expired(group, kind, member_id, effects)
         elif kind == _SESSION:
             self.settle(group, session_expired(group.classic, member_id, now, config), effects)
         elif kind == _JOIN:

@@ -30,6 +30,7 @@ class TimerKind(IntEnum):
     REBALANCE = 5
     JOIN = 6
     SYNC = 7
+    PATTERNS = 8  # of a consumer group: the rest of its regular expressions is to be matched
 
 
 _SESSION, _JOIN, _SYNC = int(TimerKind.SESSION), int(TimerKind.JOIN_PHASE), int(TimerKind.SYNC_PHASE)

@@ -14,11 +14,14 @@ from coordinator.broker.limits import Limits
 from coordinator.cluster.config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
 from coordinator.cluster.topic_names import TopicNames
 from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from coordinator.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from coordinator.wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
+from coordinator.wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
@@ -238,3 +241,37 @@ def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     client.send(MetadataRequest(topics=[MetadataRequestTopic(name="x" * 200)] * 1_000), 9)
     assert seen == [True, False]
     assert gc.isenabled()
+
+
+def test_a_pattern_that_is_too_much_for_a_transactional_id_is_refused() -> None:
+    """One id of 32 KB and one pattern of 30 KB held the broker for ten seconds."""
+    desk = Desk()
+    client = desk.client()
+    client.send(InitProducerIdRequest(transactional_id="t" * 5_000, transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1), 4)
+    client.answers()
+    for pattern, expected in (("t+", (0, 1)), ("t{1000}" * 3, (0, 0)), ("t{1000}" * 5, (128, 0))):
+        client.send(ListTransactionsRequest(transactional_id_pattern=pattern), 2)
+        (answer,) = client.answers()
+        assert isinstance(answer, ListTransactionsResponse)
+        assert (answer.error_code, len(answer.transaction_states)) == expected
+
+
+@pytest.mark.parametrize("padding", [0, 100_000])
+def test_an_error_message_that_would_be_too_long_is_cut_off(padding: int) -> None:
+    """What is quoted may be as long as a string may be; the answer could not be encoded. Large requests are answered in slices."""
+    desk = Desk()
+    client = desk.client()
+    pattern = "(" + "é" * 16_380
+    topics = [f"t.{number}" for number in range(padding // 10)] or None
+    client.send(ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", rebalance_timeout_ms=1_000, subscribed_topic_names=topics, subscribed_topic_regex=pattern,
+        topic_partitions=[],
+    ), 1)  # fmt: skip
+    (answer,) = client.answers()
+    assert isinstance(answer, ConsumerGroupHeartbeatResponse)
+    assert answer.error_code == 128
+    assert answer.error_message is not None
+    assert answer.error_message.startswith("SubscribedTopicRegex `(é")
+    assert answer.error_message.endswith("é...")
+    assert 32_760 < len(answer.error_message.encode()) <= 32_767
+    assert (client.closed, client.fault) == (None, None)

@@ -11,23 +11,29 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...re2j import PatternError, compile_pattern
+from ...slices import ITEMS_A_STEP
 from ...transactions.states import TransactionState as State
 from ...wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse, TransactionState
+from ..call import Sliced
 
 if TYPE_CHECKING:
+    from ...slices import Slices
     from ...transactions.model import Transaction
-    from ..call import Call
+    from ..call import Call, Result
     from ..core import Broker
 
+MOST_STEPS = 16_000_000
+"""Of the engine, for one id: what would take more is refused as too large (docs/divergences.md)."""
 _STATES = {state.value: state for state in State}
 
 
-def handle(broker: Broker, call: Call) -> ListTransactionsResponse:
+def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, ListTransactionsRequest)
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in _STATES]
-    response = ListTransactionsResponse(unknown_state_filters=unknown)
+    response = ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=[])
+    refused = ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     producer_ids = frozenset(request.producer_id_filters)
     states = {_STATES[name] for name in request.state_filters if name in _STATES}
     if request.state_filters and not states:
@@ -37,7 +43,7 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse:
         try:
             pattern = compile_pattern(request.transactional_id_pattern)
         except PatternError:
-            return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
+            return refused
 
     def wanted(transaction: Transaction) -> bool:
         started_ms = transaction.started_ms
@@ -48,8 +54,17 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse:
             and (request.duration_filter < 0 or started_ms is None or call.now - started_ms > request.duration_filter)
             and (pattern is None or pattern.matches(transaction.transactional_id)))
 
-    response.transaction_states = [
-        TransactionState(transactional_id=one.transactional_id, producer_id=one.producer_id, transaction_state=str(one.state))
-        for one in broker.transactions.coordinator.transactions.values()
-        if wanted(one) and not broker.transactions.availability(one.transactional_id)]
-    return response
+    def look() -> Slices[Result]:
+        for name in list(broker.transactions.coordinator.transactions):
+            if pattern is not None and pattern.instructions * len(name) > MOST_STEPS:
+                return refused
+        for number, name in enumerate(list(broker.transactions.coordinator.transactions)):
+            one = broker.transactions.coordinator.transactions.get(name)
+            if one is not None and wanted(one) and not broker.transactions.availability(name):
+                response.transaction_states.append(
+                    TransactionState(transactional_id=name, producer_id=one.producer_id, transaction_state=str(one.state)))
+            if pattern is not None or not number % ITEMS_A_STEP:
+                yield
+        return response
+
+    return Sliced(look())

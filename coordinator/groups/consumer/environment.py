@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 Owned = Mapping[bytes, Sequence[int]]
 
@@ -93,6 +93,17 @@ class MigrationPolicy(Enum):
         return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
 
 
+class Pattern(Protocol):
+    """A regular expression."""
+
+    @property
+    def instructions(self) -> int:
+        """How many steps of its engine, of some nanoseconds, each byte of a text may cost at most."""
+
+    def matches(self, text: str) -> object:
+        """Something true if the whole text matches."""
+
+
 class GroupSettings(NamedTuple):
     """What may differ from group to group (consumer.*); milliseconds."""
 
@@ -108,8 +119,8 @@ class Environment:
     topics: Topics
     make_assignors: Callable[[], Mapping[str, AssignorPort]]
     """Makes the assignors of group.consumer.assignors by name, the default first; called once, when they are first needed."""
-    compile_pattern: Callable[[str], Callable[[str], Any]]
-    """A pattern's full match as a function; raises PatternRefused with RE2J's words."""
+    compile_pattern: Callable[[str], Pattern]
+    """Makes a pattern; raises PatternRefused with RE2J's words."""
     settings: Callable[[str], GroupSettings] = lambda group_id: GroupSettings()
     max_size: int = 2_147_483_647
     classic_max_size: int = 2_147_483_647

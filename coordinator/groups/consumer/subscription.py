@@ -6,7 +6,7 @@ partitions are assigned.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from enum import Enum
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -20,6 +20,12 @@ from .requests import Refused
 
 #: Regular expressions are matched again at most so often (K8-RX-2).
 REGEX_PAUSE_MS: Final = 10_000
+STEPS_A_SLICE: Final = 4_000_000
+"""Of the engine that matches: some 25 ms."""
+STEPS_A_NAME: Final = 200
+"""What a match costs beside the engine's own steps."""
+STEPS_TO_COMPILE: Final = 500
+"""What a character of a pattern costs."""
 
 
 class RegexChange(Enum):
@@ -192,16 +198,44 @@ def _due(group: ConsumerMembership, old: Member, new: Member, now: int, environm
     return wanted if due and wanted else None
 
 
-def resolve(group: ConsumerMembership, regexes: Collection[str], environment: Environment) -> tuple[ev.ConsumerEvent, ...]:
-    """Match expressions against all topics, and bump the group epoch if that changes what is subscribed to (K8-RX-2)."""
-    subscribers = dict(group.subscribers)
-    changed = False
-    events: list[ev.ConsumerEvent] = []
+def resolve(
+    group: ConsumerMembership, regexes: Collection[str], environment: Environment
+) -> Generator[None, None, tuple[ev.ConsumerEvent, ...]]:
+    """Match expressions against all topics, and bump the group epoch if that changes what is subscribed to (K8-RX-2).
+
+    It stops when it has done a slice of that. What nobody subscribes to any more in the end is left out, as in Kafka.
+    """
+    names = tuple(environment.topics.names())
+    found: dict[str, frozenset[str]] = {}
+    left = STEPS_A_SLICE
     for regex in sorted(regexes):
         if not group.regex_members.get(regex):
             continue
-        matches = environment.compile_pattern(regex)
-        topics = frozenset(name for name in environment.topics.names() if matches(name))
+        left -= STEPS_TO_COMPILE * len(regex)
+        if left < 0:
+            yield
+            left = STEPS_A_SLICE - STEPS_TO_COMPILE * len(regex)
+        pattern = environment.compile_pattern(regex)
+        matching: list[str] = []
+        for name in names:
+            steps = STEPS_A_NAME + pattern.instructions * len(name)
+            left -= steps
+            if left < 0:
+                yield
+                left = STEPS_A_SLICE - steps
+            if pattern.matches(name):
+                matching.append(name)
+        found[regex] = frozenset(matching)
+    return _resolved(group, found, environment)
+
+
+def _resolved(group: ConsumerMembership, found: Mapping[str, frozenset[str]], environment: Environment) -> tuple[ev.ConsumerEvent, ...]:
+    subscribers = dict(group.subscribers)
+    changed = False
+    events: list[ev.ConsumerEvent] = []
+    for regex, topics in found.items():
+        if not group.regex_members.get(regex):
+            continue
         before = group.regexes.get(regex, frozenset())
         if topics != before:
             changed = True

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assignors.errors import AssignorError
@@ -87,10 +87,19 @@ class Injected:
             raise AssignorFailed(str(failure)) from failure
 
 
-def fullmatch(text: str) -> Callable[[str], object]:
-    """A stand-in for the RE2J matcher."""
+class FakePattern:
+    """A stand-in for RE2J's. `instructions`: what each of them says that a match costs."""
+
+    instructions = 1
+
+    def __init__(self, text: str) -> None:
+        self.matches = re.compile(text).fullmatch
+
+
+def fullmatch(text: str) -> FakePattern:
+    """Make one."""
     try:
-        return re.compile(text).fullmatch
+        return FakePattern(text)
     except re.error as error:
         raise PatternRefused(str(error)) from None
 

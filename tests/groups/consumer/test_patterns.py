@@ -1,0 +1,87 @@
+"""Regular expressions whose matching takes long: it is done in slices, others are served between them, and what comes of it is the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.groups.consumer.kit import ConsumerWorld, FakePattern
+
+TOPICS = {"orders": 2, "other": 1, "ordinary": 1, "payments": 3}
+PATTERN = {"subscribed_topic_names": None, "subscribed_topic_regex": "ord.*"}
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each name is a slice of its own."""
+    monkeypatch.setattr(FakePattern, "instructions", 1_000_000)
+
+
+@pytest.mark.usefixtures("slow")
+def test_it_is_answered_at_once_and_matched_slice_by_slice() -> None:
+    """K8-RX-2: the reply does not wait; a heartbeat meanwhile begins nothing anew."""
+    w = ConsumerWorld(**TOPICS)
+    assert w.hello("a", **PATTERN).member_epoch == 1
+    for _ in range(2):
+        assert w.coordinator.next_deadline() == w.now + 1
+        assert w.beat("a").member_epoch == 1
+        w.advance(1)
+        assert w.consumers.regexes == {}
+    w.advance(10)
+    assert w.consumers.regexes == {"ord.*": frozenset({"orders", "ordinary"})}
+    assert w.beat("a").member_epoch == 2
+    assert w.owned("a") == {"orders": [0, 1], "ordinary": [0]}
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_tick_that_is_late_does_one_slice_all_the_same() -> None:
+    w = ConsumerWorld(**TOPICS)
+    w.hello("a", **PATTERN)
+    w.now += 5_000
+    w.tick()
+    assert w.consumers.regexes == {}
+    assert w.coordinator.next_deadline() == w.now + 1
+
+
+@pytest.mark.usefixtures("slow")
+def test_nothing_comes_of_it_when_nobody_subscribes_any_more() -> None:
+    w = ConsumerWorld(**TOPICS)
+    w.hello("a", **PATTERN)
+    w.hello("b", "payments")
+    w.bye("a")
+    epoch = w.consumers.group_epoch
+    w.advance(10)
+    assert (w.consumers.regexes, w.consumers.group_epoch) == ({}, epoch)
+    assert set(w.consumers.subscribers) == {"payments"}
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_coordinator_that_is_lost_forgets_it_and_the_next_begins_anew() -> None:
+    """ERR-7: it is in no event."""
+    w = ConsumerWorld(**TOPICS)
+    w.hello("a", **PATTERN)
+    w.unload()
+    w.advance(10)
+    w.begin_load()
+    w.finish_load()
+    w.advance(10)
+    assert w.consumers.regexes == {}
+    w.beat("a")
+    w.advance(10)
+    assert set(w.consumers.regexes) == {"ord.*"}
+
+
+@pytest.mark.parametrize("instructions", [1, 300_000, 10_000_000])
+def test_however_long_it_takes_the_outcome_is_the_same(instructions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakePattern, "instructions", instructions)
+    w = ConsumerWorld(**TOPICS)
+    for who, pattern in (("a", "o.*"), ("b", "ord.*"), ("c", ".*s")):
+        w.hello(who, subscribed_topic_names=None, subscribed_topic_regex=pattern)
+        w.advance(11_000)
+    w.beat("a")
+    w.advance(100)
+    w.until_stable("a", "b", "c")
+    assert w.consumers.regexes == {
+        "o.*": frozenset({"orders", "other", "ordinary"}), "ord.*": frozenset({"orders", "ordinary"}),
+        ".*s": frozenset({"orders", "payments"})}
+    assert sorted(len(partitions) for who in "abc" for partitions in w.owned(who).values()).count(0) == 0
+    assert sum(len(partitions) for who in "abc" for partitions in w.owned(who).values()) == 7
