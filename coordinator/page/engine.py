@@ -9,42 +9,42 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from ..control import cluster as verbs
-from ..control import faults, topics
+from ..control import faults
 from ..event_log import EventLog, LogError
 from ..event_log.reader import read_lines
 from ..simulator.reading import ScenarioError
 from ..simulator.run import run_scenario
 from ..simulator.scenario import FaultPlan, MemberKind, Scenario, members_of, read_scenario
 from ..simulator.schema import TABLES, Key, duration_ms
-from ..simulator.world import EPOCH_MS, World
+from ..simulator.world import EPOCH_MS
 from ..version import __version__
+from .acting import ActionError, Plain, in_world, plan
 from .picture import Picture
 
-Plain = dict[str, Any]
 MOST_ACTIONS: Final = 50
 MOST_LOG_LINES: Final = 300_000
 """A longer log does not fit into a page; `coordinator watch` shows it."""
 _NEVER_MS: Final = 1 << 40
-_MORE_PARTITIONS: Final = 3
 
 
-class ActionError(ValueError):
-    """An action that cannot be: which, and what would be right."""
+def play(
+    text: str, name: str, seed: int, settings: Sequence[str] = (), actions: Sequence[Plain] = (), script: Sequence[Plain] = (),
+) -> list[str]:
+    """The lines of the event log. `script`: what a lesson does by itself, before a learner's actions.
 
-
-def play(text: str, name: str, seed: int, settings: Sequence[str] = (), actions: Sequence[Plain] = ()) -> list[str]:
-    """The lines of the event log. Raises ScenarioError, ActionError."""
+    Raises ScenarioError, ActionError.
+    """
     scenario = read_scenario(text, name, tuple(settings))
     if len(actions) > MOST_ACTIONS:
         raise ActionError(f"{len(actions)} actions: at most {MOST_ACTIONS}")
+    actions = (*script, *actions)
     for action in actions:
         scenario = _with(scenario, action)
     log = EventLog(seed=seed, epoch_ms=EPOCH_MS)
-    run_scenario(scenario, seed, log, lambda world: _grow(world, scenario, actions))
+    run_scenario(scenario, seed, log, lambda world: plan(world, scenario, actions))
     return log.lines
 
 
@@ -152,27 +152,6 @@ def _one_more(scenario: Scenario, like: MemberKind, name: str, at_ms: int, prope
     return replace(scenario, members=(*scenario.members, kind))
 
 
-def _add_partitions(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-    more = action.get("more", _MORE_PARTITIONS)
-    if type(more) is not int or not 1 <= more <= 100:
-        raise ActionError(f"more {more!r}: from 1 to 100 partitions")
-    return scenario
-
-
-def _grow(world: World, scenario: Scenario, actions: Sequence[Plain]) -> None:
-    """Put on the agenda what is done to topics; at one instant that comes after churn and faults."""
-    topic = next(iter(scenario.topics))
-
-    def grow(more: int) -> None:
-        broker = next(iter(world.brokers.brokers.values()))
-        topics.grow(broker, world.now, topic, len(broker.cluster.topics[topic].partitions) + more)
-        world.settle()
-
-    for action in actions:
-        if action["kind"] == "add_partitions":
-            world.at(action["at_ms"], partial(grow, action.get("more", _MORE_PARTITIONS)))
-
-
 def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     if scenario.brokers < 2:
         raise ActionError("move_coordinator: the scenario has one broker; the coordinator can move among two or more")
@@ -182,10 +161,10 @@ def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario
 ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
     "close": _ends("close"), "kill": _ends("crash"), "freeze": _freeze, "stall": _stall, "slow_assignor": _slow_assignor,
     "lose_answer": _lose_answer, "cut": _cut, "twin": _twin, "join": _join, "move_coordinator": _move_coordinator,
-    "add_partitions": _add_partitions,
+    "add_partitions": in_world, "reassign": in_world, "commit": in_world,
 }  # fmt: skip
 """What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how long a member starts again."""
-WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions"})
+WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})
 
 
 # -- what the worker calls
@@ -204,7 +183,8 @@ def request(text: str) -> str:
 
 
 def _play(asked: Plain) -> Plain:
-    lines = play(asked["scenario"], asked.get("name", "scenario"), asked["seed"], asked.get("settings", ()), asked.get("actions", ()))
+    settings, actions, script = (asked.get(name, ()) for name in ("settings", "actions", "script"))
+    lines = play(asked["scenario"], asked.get("name", "scenario"), asked["seed"], settings, actions, script)
     picture = _opened[asked.get("as", "main")] = picture_of(lines)
     return {"picture": picture.plain(), **({"log": "\n".join(lines) + "\n"} if asked.get("log") else {})}
 

@@ -8,9 +8,10 @@ process owns what it had. Depends on the log alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
+from ..event_log.reassignments import Reassignments
 from ..event_log.timeline import Timeline
 from ..event_log.views import GroupView, MemberView, Partitions
 from .lanes import Key, Lane, Raster
@@ -27,6 +28,30 @@ _MARKED: Final = {"join_group": "join", "sync_group": "sync", "leave_group": "le
                   "offset_commit": "commit", "txn_offset_commit": "commit", "consumer_group_heartbeat": "heartbeat"}  # fmt: skip
 _QUIET: Final = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "MemberPending"})
 """Events of a group that change no owner, which saves a look at every member."""
+
+
+class Replicas(NamedTuple):
+    """A partition's replicas, as broker ids, and their leader. `original`: where it was before it moves. Empty `isr`: not known."""
+
+    original: tuple[int, ...]
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+
+    def plain(self) -> dict[str, Any]:
+        """In the controller's words: AR, OAR, RAR."""
+        return {
+            "all": self.replicas, "original": self.original,
+            "target": [each for each in self.replicas if each not in self.removing], "in_sync": self.isr, "leader": self.leader,
+            "moving": self.moving,
+        }  # fmt: skip
+
+    @property
+    def moving(self) -> bool:
+        """Whether it is being reassigned."""
+        return bool(self.adding or self.removing)
 
 
 class GroupPicture:
@@ -107,6 +132,11 @@ class Fold:
         self.timeline = Timeline(details=False)
         self.groups: dict[str, GroupPicture] = {}
         self.steps: Steps = KeptSteps() if steps is None else steps
+        self.reassignments = Reassignments()
+        self.replicas: dict[Key, Track[Replicas]] = {}
+        """Of partitions that were reassigned, from then on."""
+        self._placed: dict[str, list[list[int]]] = {}
+        """Where the partitions of each topic were put."""
         self._asked: dict[str, Line] = {}
         """The last request that was seen of each group: who asked for what follows from it."""
 
@@ -124,6 +154,8 @@ class Fold:
         stream, name = line["stream"], line.get("group")
         if stream == "fault":
             self._fault(line)
+        elif stream == "cluster":
+            self._replicas(line)
         if name is None or stream not in ("group", "wire", "member"):
             return
         picture = self.groups.get(name)
@@ -289,6 +321,30 @@ class Fold:
                         lane.signs.append(at_ms)
             else:
                 lane.marks.append((at_ms, "fault", line["seq"]))
+
+
+    def _replicas(self, line: Line) -> None:
+        """Where a partition is and goes."""
+        for seen in self.reassignments.follow([line]):
+            if seen["type"] in ("TopicCreated", "PartitionsAdded"):
+                placed = [] if seen["type"] == "TopicCreated" else self._placed.get(seen["topic"], [])
+                self._placed[seen["topic"]] = [*placed, *seen.get("replicas", ())]
+            elif "partition_epoch" in seen and "replicas" in seen:
+                self._moved(seen)
+
+    def _moved(self, line: Line) -> None:
+        key = topic, number = line["topic"], line["partition"]
+        track = self.replicas.get(key)
+        if track is None:
+            if line["type"] != "ReassignmentStarted":
+                return
+            placed = self._placed.get(topic, [])
+            there = placed[number] if number < len(placed) else [each for each in line["replicas"] if each not in line["adding"]]
+            track = self.replicas[key] = Track()
+            track.set(Replicas(tuple(there), tuple(there), (), (), (), line["leader_id"]), 0)
+        replicas, adding, removing, isr = (tuple(line[name]) for name in ("replicas", "adding", "removing", "isr"))
+        original = track.value.original if track.value is not None and (adding or removing) else replicas
+        track.set(Replicas(original, replicas, adding, removing, isr, line["leader_id"]), line["at_ms"])
 
 
 def _is_step(line: Line) -> bool:

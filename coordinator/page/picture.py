@@ -44,6 +44,10 @@ class Picture:
             "seed": timeline.header.get("seed"),
             "end_ms": end_ms,
             "groups": [self._group(group, end_ms) for group in self.fold.groups.values()],
+            "replicas": [
+                {"topic": topic, "partition": number, "name": printable(f"{topic}-{number}"),
+                    "spans": [(begin, end, each.plain()) for begin, end, each in track.until(end_ms)]}
+                for (topic, number), track in sorted(self.fold.replicas.items())],
             "step_count": count,
             "steps": self.steps(0, count) if count <= MOST_STEPS_AT_ONCE else [],
             "step_index": [] if count <= MOST_STEPS_AT_ONCE else list(self.fold.steps.instants()),
@@ -55,7 +59,7 @@ class Picture:
         steps = self.fold.steps
         before = steps.read(max(0, begin - _CONTEXT), begin)
         lines = steps.read(begin, end)
-        teller = Teller(self.fold.timeline, by_seq([*before, *lines]))
+        teller = Teller(self.fold.timeline, by_seq([*before, *lines]), self.fold.reassignments)
         return [self._step(line, teller) for line in lines]
 
     def _step(self, line: Line, teller: Teller) -> dict[str, Any]:

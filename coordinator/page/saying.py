@@ -13,6 +13,7 @@ from ..event_log.blobs import by_topic
 from ..event_log.detail import sentence as step_sentence
 from ..event_log.notes import told
 from ..event_log.reader import Line
+from ..event_log.reassignments import Reassignments
 from ..event_log.sentences import because, removal
 from ..event_log.timeline import Timeline
 from ..event_log.views import Change, GroupView, Note, Rebalance, Step
@@ -22,11 +23,15 @@ from ..event_log.words import duration, instant, listed, partitions, printable
 class Teller:
     """Sentences for the lines of one folded log."""
 
-    def __init__(self, timeline: Timeline, lines: dict[int, Line]) -> None:
+    def __init__(self, timeline: Timeline, lines: dict[int, Line], reassignments: Reassignments | None = None) -> None:
         self._timeline = timeline
         self._lines = lines
         self._rebalances: dict[int, Rebalance] = {}
         self._notes: dict[int, Note] = {}
+        self._moves: dict[int, list[str]] = {}
+        for move in reassignments.all if reassignments is not None else ():
+            for step in move.steps:
+                self._moves.setdefault(step.seq, []).append(step.text)
         self.generations: dict[tuple[str, int], Rebalance] = {}
         """The way to each generation."""
         for group in timeline.groups.values():
@@ -51,6 +56,9 @@ class Teller:
                 return _member(group, line)
             case "fault":
                 return _fault(line)
+            case "cluster" if line["seq"] in self._moves and "partition" in line:
+                said = "; ".join(self._moves[line["seq"]])
+                return f"Reassignment of {printable(str(line['topic']))}-{line['partition']}: {said}."
             case "group":
                 tell = _GROUP.get(line["type"])
                 if tell is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from assignors import TopicPartition
 
@@ -18,16 +18,19 @@ from ..members.application import Application, CommitPolicy
 from ..members.consumer import Consumer
 from ..members.consumer_membership import new_member_id
 from ..members.driver import Driver
-from ..members.effects import Closed
+from ..members.effects import AskBroker, Closed
 from ..members.faults import MemberFault
 from ..members.fetch_config import FetchConfig
 from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
+from ..wire.schema import Request
 from .chance import Draws
 from .environment import Environment
 from .transport import HostTransport
 
 CLOSE_TIMEOUT_MS = 5_000
+_NOBODY: Final = -1
+"""The number of requests whose answer the member does not wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,18 @@ class SimulatedMember:
         """The network ends its connections."""
         self._driver.reset()
         self._producer_driver.reset()
+
+    def send(self, message: Request) -> bool:
+        """Send a request of the application's own to the coordinator, whatever the member thinks; nobody takes its answer.
+
+        It goes over another connection than the member's: on that one a broker reads nothing while it parks a JoinGroup or SyncGroup.
+        False: it knows no coordinator.
+        """
+        node = self.member.coordinator
+        if self.ended or node is None:
+            return False
+        self._driver.perform([AskBroker(_NOBODY, node, message)])
+        return True
 
     # -- its driver
 

@@ -24,7 +24,8 @@ def digest(lines: list[str]) -> str:
 
 @pytest.fixture(scope="module")
 def asked() -> list[dict[str, Any]]:
-    lessons: list[dict[str, Any]] = [{"scenario": load(slug).scenario, "name": slug, "actions": []} for slug in slugs()]
+    lessons: list[dict[str, Any]] = [
+        {"scenario": lesson.scenario, "name": lesson.slug, "actions": [], "script": lesson.script} for lesson in map(load, slugs())]
     names = ("long_gc_pause", "rolling_deploy_static")
     shipped: list[dict[str, Any]] = [{"scenario": catalogue.text(name), "name": name, "actions": ACTIONS} for name in names]
     return [{"op": "play", "seed": SEED, "log": True, **each} for each in [*lessons, *shipped]]
@@ -35,6 +36,7 @@ def test_every_lesson_has_the_same_log_as_webassembly(site: Path, asked: list[di
     done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     answers = json.loads(done.stdout)
-    here = {each["name"]: digest(play(each["scenario"], each["name"], each["seed"], (), each["actions"])) for each in asked}
+    here = {each["name"]: digest(play(
+        each["scenario"], each["name"], each["seed"], (), each["actions"], each.get("script", ()))) for each in asked}
     there = {each["name"]: hashlib.sha256(answer["ok"]["log"].encode()).hexdigest() for each, answer in zip(asked, answers, strict=True)}
     assert there == here

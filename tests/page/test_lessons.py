@@ -50,12 +50,40 @@ def test_a_prediction_names_a_lane_that_is_there(lesson: Lesson) -> None:
 
 
 def test_the_same_run_gives_the_same_log(lesson: Lesson) -> None:
-    assert tuple(play(lesson.scenario, lesson.slug, SEED)) == lesson.lines
+    assert tuple(play(lesson.scenario, lesson.slug, SEED, script=lesson.script)) == lesson.lines
 
 
 def test_the_other_run_differs(lesson: Lesson) -> None:
     for _, settings in lesson.variants:
-        assert tuple(play(lesson.scenario, lesson.slug, SEED, settings)) != lesson.lines
+        assert tuple(play(lesson.scenario, lesson.slug, SEED, settings, script=lesson.script)) != lesson.lines
+
+
+def test_a_commit_is_taken_in_the_join_phase_and_refused_in_the_sync_phase() -> None:
+    """Kafka's ClassicGroup.validateOffsetCommit: CompletingRebalance alone refuses a member of the right generation."""
+    lesson = load("07_commit_in_each_half")
+    (group,) = lesson.plain()["picture"]["groups"]
+    lane = next(lane for lane in group["lanes"] if lane["name"] == "app-2")
+    (refused,) = [at for at, kind, _ in lane["marks"] if kind == "commit-refused"]
+    state = next(state for begin, end, state in group["states"] if begin <= refused < end)
+    assert state == "CompletingRebalance" and lesson.truth_ms == refused
+    assert lesson.facts["error"] == "REBALANCE_IN_PROGRESS" and lesson.facts["refused_generation"] == 2
+    joining = [(begin, end) for begin, end, state in group["states"] if state == "PreparingRebalance" and end < refused][-1]
+    taken = [at for at, kind, _ in lane["marks"] if kind == "commit-answered" and joining[0] < at < joining[1]]
+    assert len(taken) >= 3
+
+
+def test_a_reassignment_keeps_the_original_replicas_until_all_targets_are_in_sync() -> None:
+    """REASN-1 and REASN-2: AR is RAR and then the rest of OAR; it becomes RAR in one step."""
+    lesson = load("14_coordinator_moves")
+    (moved,) = lesson.plain()["picture"]["replicas"]
+    before, *during, after = [span[2] for span in moved["spans"]]
+    assert (before["all"], after["all"]) == ((2, 3), (4, 1)) and after["leader"] == 4
+    assert during and all(
+        (each["all"], each["original"], each["target"], each["leader"]) == ((4, 1, 2, 3), (2, 3), [4, 1], 2) for each in during)
+    assert set(after["target"]) <= set(after["in_sync"])
+    low, high = lesson.window_ms
+    assert low < moved["spans"][1][0] < moved["spans"][-1][0] < high
+    assert [number for _, _, number in lesson.plain()["picture"]["groups"][0]["numbers"]][-1] == 1
 
 
 def test_a_lesson_that_is_not_there_is_told() -> None:

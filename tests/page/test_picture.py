@@ -162,7 +162,7 @@ def test_a_fork_without_an_action_is_the_same_log() -> None:
     [
         {"kind": "close", "member": "app-1"}, {"kind": "kill", "member": "app-1", "down_ms": 2_000}, {"kind": "freeze", "member": "app-2"},
         {"kind": "stall", "member": "app-2"}, {"kind": "slow_assignor", "member": "app-1"}, {"kind": "lose_answer", "member": "app-1"},
-        {"kind": "cut", "member": "app-1"}, {"kind": "join"}, {"kind": "add_partitions"},
+        {"kind": "cut", "member": "app-1"}, {"kind": "join"}, {"kind": "add_partitions"}, {"kind": "commit", "member": "app-2"},
     ],
     ids=lambda action: action["kind"],
 )  # fmt: skip
@@ -205,11 +205,54 @@ def test_the_coordinator_moves_among_brokers() -> None:
         ({"kind": "move_coordinator", "at_ms": 1}, "one broker"),
         ({"kind": "add_partitions", "at_ms": 1, "more": 0}, "from 1 to 100"),
         ({"kind": "lose_answer", "member": "app-1", "at_ms": 1, "api": "Heartbeet"}, "did you mean Heartbeat"),
+        ({"kind": "reassign", "at_ms": 1}, "one broker"),
     ],
 )
 def test_an_action_that_cannot_be_says_what_would_be_right(action: dict[str, Any], told: str) -> None:
     with pytest.raises(ActionError, match=told):
         play(SCENARIO, "test", 1, (), [action])
+
+
+CLUSTER = SCENARIO + '[brokers]\ncount = 4\nconfig = { "default.replication.factor" = 2 }\n'
+
+
+def test_a_reassigned_partition_shows_all_replicas_the_original_ones_and_the_target() -> None:
+    drawn = picture({"kind": "reassign", "at_ms": 20_000, "partition": 1, "replicas": [1, 2]}, text=CLUSTER)
+    (moved,) = drawn["replicas"]
+    assert (moved["name"], moved["partition"]) == ("orders-1", 1)
+    spans = [span for span in moved["spans"] if span[1] > span[0]]
+    before, after = spans[0], spans[-1]
+    assert before[0] == 0 and before[1] == 20_000 and not before[2]["moving"]
+    assert (after[2]["all"], after[2]["leader"], after[2]["moving"]) == ((1, 2), 2, False)  # the leader is a target: it stays
+    begun = next(step for step in drawn["steps"] if step["type"] == "ReassignmentStarted")
+    assert "RAR 1,2" in begun["say"]
+    assert drawn["groups"][0]["numbers"] == picture(text=CLUSTER)["groups"][0]["numbers"], "the group notices nothing"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"partition": 6}, "partition 6: from 0 to 5"), ({"replicas": []}, r"replicas \[\]: different brokers from 1 to 4"),
+        ({"replicas": [1, 1]}, "different brokers"), ({"replicas": [5]}, "from 1 to 4"), ({"replicas": ["1"]}, "different brokers"),
+        ({"replicas": 3}, "different brokers"), ({"partition": True}, "partition True"),
+    ],
+)  # fmt: skip
+def test_a_reassignment_that_cannot_be_says_what_would_be_right(fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(ActionError, match=told):
+        play(CLUSTER, "test", 1, (), [{"kind": "reassign", "at_ms": 1, **fields}])
+
+
+def test_a_partition_moves_by_default_to_a_broker_that_lacks_it() -> None:
+    (moved,) = picture({"kind": "reassign", "at_ms": 20_000}, text=CLUSTER)["replicas"]
+    before, after = moved["spans"][0][2]["all"], moved["spans"][-1][2]["all"]
+    assert before == moved["spans"][-2][2]["original"], "in the order that it had: the preferred leader first"
+    assert after[0] not in before and after[1:] == before[1:]
+
+
+def test_a_member_that_is_gone_commits_nothing() -> None:
+    actions = ({"kind": "kill", "member": "app-2", "at_ms": 20_000}, {"kind": "commit", "member": "app-2", "at_ms": 21_000})
+    skipped = [step for step in picture(*actions)["steps"] if step["type"] == "FaultSkipped"]
+    assert len(skipped) == 1 and "nothing to commit" in skipped[0]["say"]
 
 
 def test_the_workers_door() -> None:

@@ -5,5 +5,5 @@ import { Drawing } from "../../coordinator/page/assets/draw.js";
 import { html, instant } from "../../coordinator/page/assets/view.js";
 
 const asked = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(asked.map(({ picture, window }) => renderToString(html`<${Drawing} group=${picture.groups[0]} window=${window}
+process.stdout.write(JSON.stringify(asked.map(({ picture, window }) => renderToString(html`<${Drawing} group=${picture.groups[0]} replicas=${picture.replicas} window=${window}
   label=${`States of the coordinator, members and owners of partitions until ${instant(window.horizon)}`} />`))));

@@ -54,7 +54,7 @@ export class Abreast extends Component {
       const pictures = [];
       for (const [at, settings] of sides.entries()) {
         const plain = !settings.length && !actions.length;
-        pictures.push(plain ? lesson.picture : (await ask({ op: "play", as: `side ${at}`, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings })).picture);
+        pictures.push(plain ? lesson.picture : (await ask({ op: "play", as: `side ${at}`, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script })).picture);
       }
       const names = sides.map((settings) => this.name(settings));
       this.setState({ pictures, ran: { names, actions }, busy: false, spoken: `A, ${names[0]}: ${lostOf(pictures[0])} lost. B, ${names[1]}: ${lostOf(pictures[1])} lost.` });

@@ -7,16 +7,17 @@ import { distance, html, instant, letter, seconds, tick, ticks, within } from ".
 
 export const GUTTER = 96;
 export const LANE = 38;
-const AXIS = 24, BAND = 58, GAP = 10;
+const AXIS = 24, BAND = 58, GAP = 10, REPLICAS = 46;
 const PATTERNS = 6, COLOURS = 8;
 /** Nothing is drawn farther out, in pixels: at a millisecond's zoom a day would be wider than browsers can draw. */
 const FAR = 20_000;
 
-/** @param {Group} group */
-export function layout(group) {
+/** `moved`: partitions whose replicas are drawn, each on a line of its own. @param {Group} group @param {import("./view.js").Moved[]} [moved] */
+export function layout(group, moved = []) {
   const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 8 : 14;
   const lanesTop = AXIS + BAND, rasterTop = lanesTop + group.lanes.length * LANE + GAP;
-  return { cell, lanesTop, rasterTop, height: rasterTop + group.raster.length * cell + 8 };
+  const replicasTop = rasterTop + group.raster.length * cell + 8;
+  return { cell, lanesTop, rasterTop, replicasTop, height: replicasTop + moved.length * REPLICAS };
 }
 
 /** Where a lane's bar begins. @param {number} index */
@@ -63,19 +64,22 @@ export function fillOf(index) {
   return `url(#own-${index % COLOURS})`;
 }
 
-/** `uid` tells several pictures on one page apart. @param {{group: Group, window: Window, label: string, uid?: number}} props */
-export function Drawing({ group, window, label, uid = -1 }) {
-  const x = scale(window), place = layout(group), end = Math.min(window.to, window.horizon);
+/** `uid` tells several pictures on one page apart. @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number}} props */
+export function Drawing({ group, replicas = [], window, label, uid = -1 }) {
+  const x = scale(window), place = layout(group, replicas), end = Math.min(window.to, window.horizon);
   return html`<svg class="picture" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height}
       role="img" aria-label=${label}>
     <${Definitions} />
     <clipPath id=${`plot${uid}`}><rect x=${GUTTER} y="0" width=${Math.max(0, x(end) - GUTTER)} height=${place.height} /></clipPath>
     ${axis(window, x, place.height)}
     ${labels(group, place)}
+    ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 12} class="small">replicas of</text>
+      <text x="4" y=${place.replicasTop + at * REPLICAS + 24} class="small">${short(each.name, 16)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
       ${band(group, window, x, place)}
       ${group.lanes.map((lane) => laneShape(lane, window, x))}
       ${raster(group, window, x, place)}
+      ${replicas.map((each, at) => replicaRow(each, window, x, place.replicasTop + at * REPLICAS))}
     </g>
     ${window.horizon < window.to && html`<rect class="future" x=${x(end)} y=${AXIS} width=${Math.max(0, x(window.to) - x(end))}
         height=${place.height - AXIS} />`}
@@ -118,6 +122,8 @@ function band(group, window, x, place) {
     ${within(group.numbers, window.from, window.to).map(([from, to, number]) => html`<g class="number">
       <line x1=${x(from)} x2=${x(from)} y1=${AXIS + 20} y2=${place.rasterTop - GAP} />
       ${x(to) - x(from) > 14 && html`<text x=${Math.max(GUTTER, x(from)) + 3} y=${AXIS + 34}>${number}</text>`}</g>`)}
+    ${new Set(group.brokers.map((each) => each[2])).size > 1 && within(group.brokers, window.from, window.to).map(([from, to, broker]) => (
+      x(to) - Math.max(GUTTER, x(from)) > 70 && html`<text class="small" x=${Math.max(GUTTER, x(from)) + 24} y=${AXIS + 33}>on broker ${broker}</text>`))}
     ${group.deadlines.filter((each) => (each.until_ms ?? each.due_ms) > window.from && each.at_ms < window.to).map((each) => flag(each, x))}
   </g>`;
 }
@@ -189,6 +195,18 @@ function glyph(kind, at, y) {
   }
   if (kind === "fault" || kind === "stalled" || kind === "resumed") return html`<path class="mark fault" d=${`M${at} ${y - 6}l-3 7h3l-2 7l6-9h-3l2-5z`} />`;
   return null;
+}
+
+/** Where a partition is kept: all its replicas (AR) and, while it moves, the original ones (OAR) and the target (RAR).
+ * @param {import("./view.js").Moved} moved @param {Window} window @param {(ms: number) => number} x @param {number} y */
+function replicaRow(moved, window, x, y) {
+  return html`<g class="brokers">${within(moved.spans, window.from, window.to).map(([from, to, each]) => {
+    const left = Math.max(GUTTER, x(from)), wide = x(to) - left;
+    const lines = each.moving ? [`AR ${each.all}`, `OAR ${each.original}`, `RAR ${each.target}`] : [`AR ${each.all}`, `leader ${each.leader}`];
+    const said = `${moved.name}, ${instant(from)} to ${instant(to)}: ${lines.join("; ")}; leader ${each.leader}${each.in_sync.length ? `; in sync ${each.in_sync}` : ""}`;
+    return html`<g class=${each.moving ? "moving" : "rests"}><rect x=${x(from)} y=${y} width=${Math.max(0.8, x(to) - x(from))} height=${REPLICAS - 6} />
+      ${lines.map((line, at) => wide > line.length * 6 && html`<text class="small" x=${left + 4} y=${y + 11 + at * 12}>${line}</text>`)}<title>${said}</title></g>`;
+  })}</g>`;
 }
 
 /** @param {Group} group @param {Window} window @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place */

@@ -76,7 +76,7 @@ class Lesson extends Component {
     const { lesson } = this.props;
     this.setState({ busy: true, problem: "", spoken: "The engine runs." });
     try {
-      const { picture } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings });
+      const { picture } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script });
       const branches = [...this.state.branches, { name, actions, settings, picture }];
       const more = picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms;
       this.setState({ branches, count: this.state.count + 1, busy: false, spoken: `${name} is there: ${difference(more)}.` });

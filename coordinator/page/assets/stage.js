@@ -294,7 +294,7 @@ export class Stage extends Component {
   render() {
     const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
     if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
-    const window = this.window, x = scale(window), place = layout(group), step = this.current, horizon = this.end(props);
+    const window = this.window, x = scale(window), place = layout(group, props.picture.replicas), step = this.current, horizon = this.end(props);
     const lost = lostUntil(group, Math.min(now, horizon)), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
@@ -305,7 +305,7 @@ export class Stage extends Component {
       <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
           onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}
           onPointerUp=${(/** @type {any} */ event) => this.point(event)} onWheel=${(/** @type {any} */ event) => this.wheel(event)}>
-        <${Still} group=${group} window=${window} label=${label} uid=${this.uid} />
+        <${Still} group=${group} replicas=${props.picture.replicas} window=${window} label=${label} uid=${this.uid} />
         <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} width=${window.width} height=${place.height} aria-hidden="true">
           ${props.over?.(x, place, window)}
           ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
@@ -335,7 +335,7 @@ export class Stage extends Component {
         <section class="now" aria-label=${`members at the cursor${named}`}><${Now} group=${group} now=${now} /></section>
       </div>
       <details class="whole" open=${table} onToggle=${(/** @type {any} */ event) => this.setState({ table: event.target.open })}>
-        <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} horizon=${horizon} />`}</details>
+        <summary>The picture as tables</summary>${table && html`<${Whole} group=${group} replicas=${props.picture.replicas} horizon=${horizon} />`}</details>
       <p class="live" aria-live="polite">${spoken}</p>
     </div>`;
   }

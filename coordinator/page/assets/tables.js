@@ -29,8 +29,8 @@ export function owned(group, index, now) {
   return rows.length > 12 ? `${rows.length} partitions` : rows.join(", ") || "nothing";
 }
 
-/** The whole picture in rows, up to the horizon. @param {{group: Group, horizon: number}} props */
-export function Whole({ group, horizon }) {
+/** The whole picture in rows, up to the horizon. @param {{group: Group, replicas: import("./view.js").Moved[], horizon: number}} props */
+export function Whole({ group, replicas, horizon }) {
   /** @param {any[]} span */
   const until = (span) => instant(Math.min(span[1], horizon));
   return html`<div class="tables" tabindex="0" role="region" aria-label="the picture as tables">
@@ -45,7 +45,12 @@ export function Whole({ group, horizon }) {
       <thead><tr><th scope="col">partition</th><th scope="col">owner</th><th scope="col">from</th><th scope="col">to</th></tr></thead>
       <tbody>${group.raster.slice(0, 200).map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.topic}-${row.partition}</th>
         <td>${span[2].map((each) => group.lanes[each].name).join(" and ") || "nobody"}${span[3] ? ", standing still" : ""}</td>
-        <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table></div>`;
+        <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>
+    ${replicas.length > 0 && html`<table><caption>Replicas of partitions that were reassigned</caption>
+      <thead><tr>${["partition", "all (AR)", "original (OAR)", "target (RAR)", "leader", "from", "to"].map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
+      <tbody>${replicas.map((row) => row.spans.filter((span) => span[0] <= horizon).map((span) => html`<tr><th scope="row">${row.name}</th>
+        <td>${span[2].all.join(", ")}</td><td>${span[2].original.join(", ")}</td><td>${span[2].target.join(", ")}</td><td>${span[2].leader}</td>
+        <td>${instant(span[0])}</td><td>${until(span)}</td></tr>`))}</tbody></table>`}</div>`;
 }
 
 /** Deadlines and sessions that run at an instant. @param {Group} group @param {number} now @returns {string[]} */

@@ -17,7 +17,9 @@ export const html = htm.bind(h);
  *   still_partition_ms: number}} Group
  * @typedef {{seq: number, at_ms: number, stream: string, type: string, group: string|null, lane: number|null, cause: number|null,
  *   message: boolean, say: string, fields: [string, string][]}} Step
- * @typedef {{version: number, run: string, product: string, seed: number|null, end_ms: number, groups: Group[], steps: Step[],
+ * @typedef {{all: number[], original: number[], target: number[], in_sync: number[], leader: number, moving: boolean}} Replicas
+ * @typedef {{topic: string, partition: number, name: string, spans: [number, number, Replicas][]}} Moved
+ * @typedef {{version: number, run: string, product: string, seed: number|null, end_ms: number, groups: Group[], replicas: Moved[], steps: Step[],
  *   step_count: number, step_index: number[], commits_not_drawn: number}} Picture
  */
 

@@ -15,6 +15,8 @@ export const ACTIONS = /** @type {Record<string, {text: string, member: boolean,
   twin: { text: "start a twin of it (static members)", member: true },
   join: { text: "let another member join", member: false },
   add_partitions: { text: "add three partitions to the topic", member: false },
+  commit: { text: "commit without asking whether the group is Stable", member: true },
+  reassign: { text: "reassign the topic's first partition to another broker", member: false },
   move_coordinator: { text: "move the coordinator to broker 2", member: false },
 });
 

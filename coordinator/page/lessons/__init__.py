@@ -19,8 +19,7 @@ from .answers import ANSWERS
 SEED: Final = 1
 _KEYS: Final = frozenset({
     "title", "minutes", "setting", "question", "options", "stop_ms", "window_ms", "explanation", "aha", "misconception", "shown", "try",
-    "scenario",
-    "variants"})  # fmt: skip
+    "scenario", "variants", "actions"})  # fmt: skip
 
 
 class LessonError(ValueError):
@@ -59,6 +58,8 @@ class Lesson:
     tries: tuple[str, ...]
     variants: tuple[tuple[str, tuple[str, ...]], ...]
     scenario: str
+    script: tuple[dict[str, Any], ...]
+    """What happens in the lesson beside its scenario: actions as a learner takes them."""
     facts: dict[str, Any]
     lines: tuple[str, ...]
 
@@ -70,7 +71,7 @@ class Lesson:
             "stop_ms": self.stop_ms, "window_ms": list(self.window_ms), "truth_ms": self.truth_ms, "truth": self.truth,
             "variants": [{"name": name, "settings": list(settings)} for name, settings in self.variants],
             "choices": choices(self.scenario, self.slug),
-            "picture": picture_of(self.lines).plain(),
+            "script": list(self.script), "picture": picture_of(self.lines).plain(),
         }  # fmt: skip
 
 
@@ -87,9 +88,9 @@ def load(slug: str) -> Lesson:
     except FileNotFoundError:
         raise LessonError(f"there is no lesson {slug}; they are {', '.join(slugs())}") from None
     wrong = given.keys() ^ _KEYS
-    if wrong - {"variants", "try"}:
+    if wrong - {"variants", "try", "actions"}:
         raise LessonError(f"{slug}: keys that are missing or not known: {', '.join(sorted(wrong))}")
-    lines = play(given["scenario"], slug, SEED)
+    lines = play(given["scenario"], slug, SEED, script=given.get("actions", ()))
     facts = ANSWERS[slug](Run(lines))
     return _filled(slug, given, facts, lines)
 
@@ -107,7 +108,8 @@ def _filled(slug: str, given: dict[str, Any], facts: dict[str, Any], lines: list
         given["stop_ms"], (low, high), facts.get("truth_ms"), facts.get("truth", ""),
         tuple(fill(part) for part in given["explanation"].strip().split("\n\n")), fill(given["aha"]), fill(given["misconception"]),
         fill(given["shown"]), tuple(map(fill, given.get("try", ()))),
-        tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())), given["scenario"], facts, tuple(lines))
+        tuple((row["name"], tuple(row["settings"])) for row in given.get("variants", ())), given["scenario"],
+        tuple(given.get("actions", ())), facts, tuple(lines))
 
 
 class Run:

@@ -115,13 +115,16 @@ def commit_in_each_half(run: Run) -> Facts:
     begun = run.first("RebalanceStarted", after_ms=10_000)["at_ms"]
     generation = run.first("GenerationStarted", generation=2)["at_ms"]
     stored = run.first("GenerationStored", generation=2)["at_ms"]
-    commits = list(run.all("RequestAnswered", api="offset_commit"))
-    first = [line for line in commits if begun < line["at_ms"] < generation]
-    second = [line for line in run.all("RequestSeen", api="offset_commit") if generation < line["at_ms"] < stored]
+    accepted = run.all("RequestAnswered", api="offset_commit")
+    refused = run.all("RequestRefused", api="offset_commit")
+    first = [line for line in accepted if begun < line["at_ms"] < generation]
+    second = [line for line in accepted if generation < line["at_ms"] < stored]
+    wrongly = [line for line in refused if not generation < line["at_ms"] < stored]
     return {
-        "answer": "first-only" if first and not second else "both", "truth_ms": generation, "truth": "no commit from here",
-        "begun": _s(begun), "generation": _s(generation), "stored": _s(stored), "accepted": len(first), "sent": len(second),
-        "length": duration(stored - generation), "next": _s(next(line["at_ms"] for line in commits if line["at_ms"] > stored)),
+        "answer": "first-only" if first and refused and not second and not wrongly else "both", "truth_ms": refused[0]["at_ms"],
+        "truth": "a commit is refused", "begun": _s(begun), "generation": _s(generation), "stored": _s(stored), "accepted": len(first),
+        "refused_at": _s(refused[0]["at_ms"]), "refused_generation": refused[0]["generation"], "error": refused[0]["errors"][0],
+        "length": duration(stored - generation), "next": _s(next(line["at_ms"] for line in accepted if line["at_ms"] > stored)),
     }  # fmt: skip
 
 
@@ -212,8 +215,25 @@ def coordinator_moves(run: Run) -> Facts:
     return {
         "answer": "same" if generations == [1] else "rebalance", "truth_ms": refused[0]["at_ms"], "truth": "NOT_COORDINATOR",
         "moved": _s(moved), "state": loaded["state"], "generation": loaded["generation"], "refused": _s(refused[0]["at_ms"]),
-        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]), "how_many": len(refused),
+        "lost": _s(run.plain["groups"][0]["lost_partition_ms"]), "how_many": len(refused), **_reassigned(run),
     }  # fmt: skip
+
+
+def _reassigned(run: Run) -> Facts:
+    """A partition on its way, in the controller's words (KIP-455): all replicas, the original ones, the target."""
+    begun, done = run.first("ReassignmentStarted"), run.first("ReassignmentCompleted")
+    original = [broker for broker in begun["replicas"] if broker not in begun["adding"]]
+    target = [broker for broker in begun["replicas"] if broker not in begun["removing"]]
+    return {
+        "partition": f"{begun['topic']}-{begun['partition']}", "begun": _s(begun["at_ms"]), "done": _s(done["at_ms"]),
+        "took": duration(done["at_ms"] - begun["at_ms"]), "ar": _brokers(begun["replicas"]), "oar": _brokers(original),
+        "rar": _brokers(target), "after": _brokers(done["replicas"]), "in_sync": _brokers(done["isr"]),
+        "old_leader": begun["leader_id"], "new_leader": done["leader_id"], "last": begun["adding"][-1],
+    }  # fmt: skip
+
+
+def _brokers(ids: list[int]) -> str:
+    return ", ".join(map(str, ids))
 
 
 ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {

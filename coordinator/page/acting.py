@@ -1,0 +1,116 @@
+"""What a learner does that no scenario file can say: to topics, and in the name of a member. Carried out in the world at its instant.
+
+`in_world` checks such an action against its scenario, `plan` puts it on the world's agenda, where it comes after churn and faults of the
+same instant. What the cluster refuses when the time has come is logged as `FaultSkipped`. Does not depend on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from ..control import topics
+from ..control.own_requests import ControlError
+from ..simulator.member import SimulatedMember
+from ..wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
+    from ..simulator.scenario import Scenario
+    from ..simulator.world import World
+
+Plain = dict[str, Any]
+_MORE_PARTITIONS: Final = 3
+
+
+class ActionError(ValueError):
+    """An action that cannot be: which, and what would be right."""
+
+
+def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
+    """Check an action that is carried out in the world; the scenario stays as it is. Raises ActionError."""
+    kind = action["kind"]
+    if kind == "add_partitions":
+        more = action.get("more", _MORE_PARTITIONS)
+        if type(more) is not int or not 1 <= more <= 100:
+            raise ActionError(f"more {more!r}: from 1 to 100 partitions")
+    elif kind == "reassign":
+        _check_target(scenario, action)
+    return scenario
+
+
+def _check_target(scenario: Scenario, action: Plain) -> None:
+    most = next(iter(scenario.topics.values()))
+    partition, replicas = action.get("partition", 0), action.get("replicas")
+    if scenario.brokers < 2:
+        raise ActionError("reassign: the scenario has one broker; a partition can move among two or more")
+    if type(partition) is not int or not 0 <= partition < most:
+        raise ActionError(f"reassign: partition {partition!r}: from 0 to {most - 1}")
+    known = range(1, scenario.brokers + 1)
+    right = isinstance(replicas, list) and all(type(each) is int and each in known for each in replicas)
+    if replicas is not None and not (right and 0 < len(replicas) == len(set(replicas))):
+        raise ActionError(f"reassign: replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first")
+
+
+def plan(world: World, scenario: Scenario, actions: Sequence[Plain]) -> None:
+    """Put on the world's agenda what is to be done there."""
+    topic = next(iter(scenario.topics))
+    for action in actions:
+        do = _IN_WORLD.get(action["kind"])
+        if do is not None:
+            world.at(action["at_ms"], partial(_carry_out, world, do, topic, action))
+
+
+def _carry_out(world: World, do: Callable[[World, str, Plain], None], topic: str, action: Plain) -> None:
+    try:
+        do(world, topic, action)
+    except ControlError as error:
+        world.log.append("fault", "FaultSkipped", at_ms=world.now, why=str(error))
+    world.settle()
+
+
+def _broker(world: World) -> Broker:
+    return next(iter(world.brokers.brokers.values()))
+
+
+def _add_partitions(world: World, topic: str, action: Plain) -> None:
+    broker = _broker(world)
+    topics.grow(broker, world.now, topic, len(broker.cluster.topics[topic].partitions) + action.get("more", _MORE_PARTITIONS))
+
+
+def _reassign(world: World, topic: str, action: Plain) -> None:
+    broker, number = _broker(world), action.get("partition", 0)
+    now_there = broker.cluster.topics[topic].partitions[number].replicas
+    topics.reassign(broker, world.now, topic, number, action.get("replicas") or _elsewhere(now_there, len(world.brokers.brokers)))
+
+
+def _elsewhere(replicas: Sequence[int], brokers: int) -> list[int]:
+    """Where a partition may move: a broker that lacks it takes its leader's place; if none lacks it, the next one leads."""
+    free = [broker for broker in range(1, brokers + 1) if broker not in replicas]
+    return [free[0], *replicas[1:]] if free else [*replicas[1:], replicas[0]]
+
+
+def _commit(world: World, topic: str, action: Plain) -> None:
+    """An OffsetCommit of a member's first partition, with the generation that it knows, whatever phase the group is in.
+
+    Members of this project, as Java's, wait until they have an assignment; other clients send it.
+    """
+    name = action["member"]
+    client = world.members.get(name)
+    if not isinstance(client, SimulatedMember) or name in world.frozen or not client.member.owned:
+        raise ControlError(f"{name} has nothing to commit, or its process does not run")
+    generation, first = client.member.generation, min(client.member.owned)
+    row = OffsetCommitRequestPartition(partition_index=first.partition, committed_offset=world.now // 100)
+    client.send(OffsetCommitRequest(
+        group_id=client.member.config.group_id, generation_id_or_member_epoch=generation.generation_id, member_id=generation.member_id,
+        group_instance_id=client.member.config.group_instance_id, topics=[OffsetCommitRequestTopic(name=first.topic, partitions=[row])]))
+
+
+_IN_WORLD: Final[dict[str, Callable[[World, str, Plain], None]]] = {
+    "add_partitions": _add_partitions, "reassign": _reassign, "commit": _commit,
+}  # fmt: skip
