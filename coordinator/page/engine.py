@@ -22,6 +22,7 @@ from ..simulator.schema import TABLES, Key, duration_ms
 from ..simulator.world import EPOCH_MS
 from ..version import __version__
 from .acting import ActionError, Plain, in_world, plan
+from .copying import CopyError
 from .picture import Picture
 
 MOST_ACTIONS: Final = 50
@@ -173,11 +174,12 @@ _opened: dict[str, Picture] = {}
 
 
 def request(text: str) -> str:
-    """Carry out one request: `play`, `open` (a log's text), `steps` (further steps of what was opened last under a name)."""
+    """Carry out one request: `play`, `open` (a log's text), `steps` (further steps of what was opened last
+    under a name), `copy` (a group of that as a scenario)."""
     asked = json.loads(text)
     try:
         answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
-    except (ScenarioError, ActionError, LogError) as error:
+    except (ScenarioError, ActionError, CopyError, LogError) as error:
         answer = {"error": str(error)}
     return json.dumps(answer, separators=(",", ":"))
 
@@ -201,6 +203,10 @@ def _steps(asked: Plain) -> Plain:
     return {"steps": _opened[asked.get("as", "main")].steps(asked["begin"], asked["end"])}
 
 
+def _copy(asked: Plain) -> Plain:
+    return _opened[asked.get("as", "main")].fold.copier.copy(asked["group"])._asdict()
+
+
 _OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
-    "play": _play, "open": _open, "steps": _steps, "version": lambda asked: {"version": __version__},
+    "play": _play, "open": _open, "steps": _steps, "copy": _copy, "version": lambda asked: {"version": __version__},
 }  # fmt: skip

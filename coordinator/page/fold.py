@@ -14,6 +14,7 @@ from ..event_log.reader import Line
 from ..event_log.reassignments import Reassignments
 from ..event_log.timeline import Timeline
 from ..event_log.views import GroupView, MemberView, Partitions
+from .copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import KeptSteps, Steps
 from .tracks import Track
@@ -132,6 +133,7 @@ class Fold:
         self.timeline = Timeline(details=False)
         self.groups: dict[str, GroupPicture] = {}
         self.steps: Steps = KeptSteps() if steps is None else steps
+        self.copier = Copier()
         self.reassignments = Reassignments()
         self.replicas: dict[Key, Track[Replicas]] = {}
         """Of partitions that were reassigned, from then on."""
@@ -149,6 +151,7 @@ class Fold:
     def feed(self, line: Line) -> None:
         """Fold one line."""
         self.timeline.feed(line)
+        self.copier.feed(line)
         if _is_step(line):
             self.steps.add(line)
         stream, name = line["stream"], line.get("group")

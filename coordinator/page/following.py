@@ -14,6 +14,7 @@ from typing import Any
 
 from ..event_log.envelope import HEADER_TYPE
 from ..event_log.reader import LogError, Parser, Run, runs
+from .copying import CopyError
 from .long_logs import FileSteps
 from .picture import Picture
 
@@ -133,6 +134,15 @@ class Follower:
         """Some steps as JSON."""
         with self._changed:
             return json.dumps({"steps": self.picture.steps(begin, end)}, separators=(",", ":")).encode("ascii")
+
+    def copy(self, group: str) -> bytes:
+        """A group as a scenario for the simulator, as JSON, or the sentence that says why not."""
+        with self._changed:
+            try:
+                value = self.picture.fold.copier.copy(group)._asdict()
+            except CopyError as error:
+                value = {"error": str(error)}
+            return json.dumps(value, separators=(",", ":")).encode("ascii")
 
     def wait(self, version: int, timeout_s: float) -> int:
         """The version, as soon as it is another one than `version`, or the time is over, or the follower closed."""

@@ -1,7 +1,7 @@
 """The server behind the page: files of one directory, and the log that it follows. Loopback only, read only, no dependencies.
 
-Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`, `events` (server-sent events: `grown` whenever the
-log has grown). A request must name the address it is served under (so that no foreign site reads through a browser), and every answer
+Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`, `scenario?group=NAME` (a group copied for the
+simulator), `events` (server-sent events: `grown` whenever the log has grown). A request must name the address it is served under (so that no foreign site reads through a browser), and every answer
 forbids scripts from elsewhere. Threads serve; nothing here is shared with an emulator but the log file.
 """
 
@@ -104,8 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         parts = urlsplit(self.path)
         follower = self.server.follower
-        if follower is not None and parts.path in ("/picture", "/steps", "/events"):
-            {"/picture": self._picture, "/steps": self._steps, "/events": self._events}[parts.path](follower, parts.query)
+        answers = {"/picture": self._picture, "/steps": self._steps, "/scenario": self._scenario, "/events": self._events}
+        if follower is not None and parts.path in answers:
+            answers[parts.path](follower, parts.query)
             return
         self._file(unquote(parts.path).lstrip("/") or self.server.index)
 
@@ -122,6 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         begin, end = map(int, numbers)
         self._answer(HTTPStatus.OK, _KINDS["json"], follower.steps(begin, min(end, begin + _MOST_STEPS)))
+
+    def _scenario(self, follower: Follower, query: str) -> None:
+        self._answer(HTTPStatus.OK, _KINDS["json"], follower.copy(parse_qs(query, keep_blank_values=True).get("group", [""])[0]))
 
     def _events(self, follower: Follower, query: str) -> None:
         self._head(HTTPStatus.OK, "text/event-stream", None)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator.event_log.reader import read_lines
-from coordinator.page.engine import ActionError, picture_of, play, request
+from coordinator.page.acting import ActionError
+from coordinator.page.engine import picture_of, play, request
 from coordinator.simulator import catalogue
 
 SCENARIO = """

@@ -1,0 +1,243 @@
+"""A group of a log as a scenario for the simulator: its members, topics and settings, as far as the log tells, and what was guessed.
+
+A log knows requests, not processes. So when a process started and ended, and how often it sent heartbeats, is guessed from its first and
+last requests and from its session timeout, unless the process wrote the stream `member` itself; `Copied.guessed` says all of that. Faults
+of requests and of links are not copied. Depends on the log alone; the text is a scenario file as docs/simulator.md has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from ..event_log.blobs import decoded
+from ..event_log.reader import Line
+from ..event_log.words import duration, instant, printable
+from ..wire.consumer_protocol import Subscription
+from .toml import table
+
+MOST_MEMBERS: Final = 200
+_NEVER_MS: Final = 1 << 40
+_SETTINGS: Final = ("group.", "offsets.topic.num.partitions")
+_NOT_SETTINGS: Final = frozenset({"group.consumer.assignors", "group.coordinator.rebalance.protocols", "group.version"})
+
+
+class CopyError(ValueError):
+    """A group that cannot be copied: which, and why."""
+
+
+class Copied(NamedTuple):
+    """A scenario file's text, and what in it was guessed, in sentences."""
+
+    scenario: str
+    guessed: list[str]
+
+
+@dataclass(slots=True)
+class Life:
+    """One process, as far as the log tells: from its first request to its removal."""
+
+    client: str
+    begun_ms: int
+    protocol: str = "classic"
+    topics: tuple[str, ...] = ()
+    assignors: tuple[str, ...] = ()
+    session_ms: int | None = None
+    rebalance_ms: int | None = None
+    instance: str | None = None
+    ended_ms: int | None = None
+    how: str = "crash"
+    stalls: list[tuple[int, int]] = field(default_factory=list)
+    """When its application did not poll, by its own word: since when, how long."""
+    told: bool = False
+    """It wrote itself when it started, and how it ended."""
+
+
+class Copier:
+    """All groups of a log: `feed` it the lines, `copy` one group."""
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._topics: dict[str, int] = {}
+        self._brokers: set[int] = {1}
+        self._lives: dict[str, dict[str, Life]] = {}
+        """By group and member id."""
+        self._pending: dict[str, tuple[str, int]] = {}
+        """By member id that was minted: its client id, and when."""
+        self._started: dict[str, int] = {}
+        self._stalled: dict[str, int] = {}
+        self._end_ms = 0
+
+    def feed(self, line: Line) -> None:
+        """Take one line; most mean nothing here."""
+        self._end_ms = line["at_ms"]
+        take = _TAKES.get(line["type"])
+        if take is not None:
+            take(self, line)
+
+    # -- what the lines say
+
+    def _run(self, line: Line) -> None:
+        config = line.get("config")
+        if isinstance(config, Mapping):
+            self._config = {str(key): str(each) for key, each in config.items()}
+
+    def _topic(self, line: Line) -> None:
+        if not line["topic"].startswith("__"):
+            self._topics[line["topic"]] = int(line["partitions"])
+
+    def _broker(self, line: Line) -> None:
+        self._brokers.add(int(line["broker"]))
+
+    def _minted(self, line: Line) -> None:
+        self._pending[line["member"]] = line["client_id"], line["at_ms"]
+
+    def _life(self, line: Line, client: str) -> Life:
+        lives = self._lives.setdefault(line["group"], {})
+        life = lives.get(line["member"])
+        if life is None:
+            _, begun = self._pending.pop(line["member"], ("", line["at_ms"]))
+            told = self._started.pop(client, None)
+            life = lives[line["member"]] = Life(client, begun if told is None else told, told=told is not None)
+        return life
+
+    def _joined(self, line: Line) -> None:
+        replaced = self._lives.get(line["group"], {}).get(line.get("replaced", ""))
+        client = line.get("client_id") or (replaced.client if replaced is not None else line["member"])
+        life = self._life(line, client)
+        life.instance = line.get("group_instance_id")
+        life.session_ms, life.rebalance_ms = line["session_timeout_ms"], line["rebalance_timeout_ms"]
+        life.assignors = tuple(row["name"] for row in line["protocols"])
+        wishes = [decoded(Subscription.decode, row["metadata"]) for row in line["protocols"]]
+        life.topics = tuple(dict.fromkeys(topic for wish in wishes if wish is not None for topic in wish.topics))
+        if replaced is not None and replaced.ended_ms is None:
+            replaced.ended_ms = line["at_ms"]
+
+    def _subscribed(self, line: Line) -> None:
+        life = self._life(line, line["client_id"])
+        classic = line.get("classic")
+        life.protocol = "consumer" if classic is None else "classic"
+        life.topics, life.instance, life.rebalance_ms = tuple(line["topics"]), line.get("group_instance_id"), line["rebalance_timeout_ms"]
+        life.assignors = (line["server_assignor"],) if line.get("server_assignor") else ()
+        if classic is not None:
+            life.session_ms, life.assignors = classic["session_timeout_ms"], tuple(row["name"] for row in classic["protocols"])
+
+    def _removed(self, line: Line) -> None:
+        life = self._lives.get(line["group"], {}).get(line["member"])
+        if life is not None and life.ended_ms is None:
+            life.how = "close" if line["reason"] == "left" else "crash"
+            silent = life.session_ms or 0 if line["reason"] == "session expired" else 0
+            life.ended_ms = max(life.begun_ms, line["at_ms"] - silent)
+
+    def _process(self, line: Line) -> None:
+        """A process's own word."""
+        client, at_ms = line["client"], line["at_ms"]
+        if line["type"] == "MemberStarted":
+            self._started[client] = at_ms
+            return
+        lives = [life for life in self._lives.get(line.get("group", ""), {}).values() if life.client == client]
+        life = lives[-1] if lives else None
+        if line["type"] == "ApplicationStalled":
+            self._stalled[client] = at_ms
+        elif line["type"] == "ApplicationResumed":
+            begun = self._stalled.pop(client, None)
+            if life is not None and begun is not None and at_ms > begun:
+                life.stalls.append((begun, at_ms - begun))
+        elif life is not None:
+            life.ended_ms, life.how = at_ms, "crash" if line["type"] == "MemberCrashed" else "close"
+
+    # -- the copy
+
+    def copy(self, group: str) -> Copied:
+        """A group as a scenario. Raises CopyError."""
+        lives = list(self._lives.get(group, {}).values())
+        if not lives:
+            raise CopyError(f"group {printable(group)} has no member in this log: there is nothing to copy")
+        if len(lives) > MOST_MEMBERS:
+            raise CopyError(f"group {printable(group)} had {len(lives)} member ids: at most {MOST_MEMBERS} are copied")
+        guessed = _guesses(lives)
+        topics = {topic: self._topics.get(topic, 0) for life in lives for topic in life.topics}
+        for topic in [topic for topic, count in topics.items() if not count]:
+            topics[topic] = 1
+            guessed.append(f"topic {printable(topic)} has one partition: the log does not say how many it had")
+        if not topics:
+            raise CopyError(f"no member of group {printable(group)} says which topics it wants: its subscriptions cannot be read")
+        named = list(zip(_names(lives), lives, strict=True))
+        end_ms = max(self._end_ms, 1000)
+        config = {key: each for key, each in self._config.items() if key.startswith(_SETTINGS) and key not in _NOT_SETTINGS}
+        head = {"lesson": f"a copy of group {printable(group)}", "duration": end_ms}
+        parts = [
+            "\n".join(f"# Guessed: {each}." for each in guessed), table("", head), table("[topics]", topics),
+            table("[brokers]", {"count": max(self._brokers), "config": config}),
+            *(table("[[members]]", _member(name, group, life, next(iter(topics)))) for name, life in named),
+            *(table("[[churn]]", churn) for name, life in named for churn in _churn(name, life, end_ms)),
+        ]
+        return Copied("\n\n".join(parts) + "\n", guessed)
+
+
+def _member(name: str, group: str, life: Life, topic: str) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    if life.protocol == "classic" and life.session_ms is not None:
+        config = {"session.timeout.ms": life.session_ms, "heartbeat.interval.ms": _heartbeat_ms(life.session_ms)}
+    if life.rebalance_ms:
+        config["max.poll.interval.ms"] = life.rebalance_ms
+    if life.instance is not None:
+        config["group.instance.id"] = life.instance
+    assignor = {"assignor": list(life.assignors)} if life.assignors else {}
+    return {
+        "name": name, "group": group, "topics": list(life.topics) or [topic], "protocol": life.protocol, **assignor,
+        "start": [life.begun_ms, life.begun_ms], "config": config,
+    }  # fmt: skip
+
+
+def _heartbeat_ms(session_ms: int) -> int:
+    """Kafka's default, or as it recommends no more than a third of the session timeout."""
+    return max(1, min(3_000, session_ms // 3))
+
+
+def _churn(name: str, life: Life, end_ms: int) -> list[dict[str, Any]]:
+    once = {"members": f"{name}-1", "every": 0, "times": 1}
+    stalls: list[dict[str, Any]] = [{"kind": "stall", "at": at_ms, "lasts": lasts_ms, **once} for at_ms, lasts_ms in life.stalls]
+    if life.ended_ms is None or life.ended_ms >= end_ms:
+        return stalls
+    return [*stalls, {"kind": "restart", "at": life.ended_ms, "how": life.how, "down": _NEVER_MS, **once}]
+
+
+def _names(lives: list[Life]) -> list[str]:
+    """A name for each process that a scenario can have: its client id, as far as it is printable, once each."""
+    taken: dict[str, int] = {}
+    names = []
+    for life in lives:
+        plain = re.sub(r"[^A-Za-z0-9._-]", "_", life.client)[:40] or "member"
+        taken[plain] = taken.get(plain, 0) + 1
+        names.append(plain if taken[plain] == 1 else f"{plain}_{taken[plain]}")
+    return names if len(set(names)) == len(names) else [f"member{number}" for number in range(1, len(lives) + 1)]
+
+
+def _guesses(lives: list[Life]) -> list[str]:
+    said = []
+    sessions = sorted({life.session_ms for life in lives if life.protocol == "classic" and life.session_ms is not None})
+    if sessions:
+        beats = ", ".join(f"{duration(_heartbeat_ms(each))} with a session timeout of {duration(each)}" for each in sessions[:3])
+        said.append(f"sessions: heartbeats that succeed are not in a log, so heartbeat.interval.ms is {beats}")
+    silent = [life for life in lives if not life.told]
+    if silent:
+        names = ", ".join(printable(life.client) for life in silent[:5]) + (" and others" if len(silent) > 5 else "")
+        said.append(f"sessions: processes of {names} start with their first JoinGroup or heartbeat; the log does not know when they did")
+    died = [life for life in silent if life.ended_ms is not None and life.how == "crash"]
+    if died:
+        said.append(
+            f"sessions: {len(died)} that fell silent are killed a session timeout before they were removed, the first at "
+            f"{instant(min(life.ended_ms or 0 for life in died))}")
+    return said
+
+
+_TAKES: Final[dict[str, Callable[[Copier, Line], None]]] = {
+    "RunStarted": Copier._run, "TopicCreated": Copier._topic, "PartitionsAdded": Copier._topic, "BrokerRegistered": Copier._broker,
+    "MemberPending": Copier._minted, "MemberJoined": Copier._joined, "MemberReplaced": Copier._joined,
+    "ConsumerMemberSubscribed": Copier._subscribed, "MemberRemoved": Copier._removed, "ConsumerMemberRemoved": Copier._removed,
+    "MemberStarted": Copier._process, "MemberCrashed": Copier._process, "MemberClosing": Copier._process,
+    "ApplicationStalled": Copier._process, "ApplicationResumed": Copier._process,
+}  # fmt: skip
