@@ -1,8 +1,9 @@
 """The server behind the page: files of one directory, and the log that it follows. Loopback only, read only, no dependencies.
 
 Paths: the page's files; `picture` (the folded log as JSON), `steps?begin=N&end=M`, `scenario?group=NAME` (a group copied for the
-simulator), `events` (server-sent events: `grown` whenever the log has grown). A request must name the address it is served under (so that no foreign site reads through a browser), and every answer
-forbids scripts from elsewhere. Threads serve; nothing here is shared with an emulator but the log file.
+simulator), `events` (server-sent events: `grown` whenever the log has grown). A request must name the address it is served under (so that
+no foreign site reads through a browser), and every answer forbids scripts from elsewhere.
+Threads serve; nothing here is shared with an emulator but the log file.
 """
 
 from __future__ import annotations

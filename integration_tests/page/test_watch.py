@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +15,7 @@ from coordinator.page.engine import play
 from coordinator.page.following import Follower
 from coordinator.page.lessons import SEED, load
 from coordinator.page.server import PageServer, assets
+from coordinator.simulator.scenario import read_scenario
 
 from .conftest import PATIENT_MS, accessible
 
@@ -71,6 +74,18 @@ def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
         served.stop()
 
 
+def test_a_log_is_copied_into_the_simulator_and_says_what_was_guessed(page: Page, watched: PageServer) -> None:
+    page.goto(watched.url)
+    page.locator(".make-copy").click()
+    expect(page.locator("textarea.scenario")).to_have_value(re.compile(r"\[\[members\]\]"))
+    expect(page.locator(".guessed li").first).to_contain_text("sessions")
+    href = page.locator("a[download]").get_attribute("href")
+    assert href is not None
+    scenario = unquote(href.partition(",")[2])
+    assert len(read_scenario(scenario, "copied.toml").members) == 3  # the log ends before the fourth comes
+    assert accessible(page) == []
+
+
 def test_what_becomes_no_log_is_told_in_a_sentence(page: Page, watched: PageServer, log: Path) -> None:
     page.goto(watched.url)
     expect(page.locator("svg.picture")).to_be_visible()
@@ -100,6 +115,9 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     assert accessible(page) == []
     page.locator("#file").set_input_files(log)
     expect(page.locator("svg.picture")).to_be_visible()
+    page.locator(".make-copy").click()
+    page.locator(".run-copy").click()
+    expect(page.locator(".branch svg.picture")).to_be_visible()
     other = tmp_path / "notes.txt"
     other.write_text("this is no log\n")
     page.locator("#file").set_input_files(other)

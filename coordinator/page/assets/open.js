@@ -1,6 +1,7 @@
 // @ts-check
 /** A log of the reader's own, folded and drawn in the browser: nothing leaves the machine. */
 import { render } from "./vendor/preact.mjs";
+import { Copy } from "./copy.js";
 import { ask } from "./engine.js";
 import { Stage } from "./stage.js";
 import { html } from "./view.js";
@@ -18,7 +19,12 @@ async function open(file) {
   try {
     const { picture } = await ask({ op: "open", name: file.name, text: await file.text() });
     const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
-    show(html`<${Stage} picture=${picture} name=${file.name} more=${more} />`);
+    const copy = (/** @type {string} */ group) => ask({ op: "copy", group });
+    const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}><${Stage} picture=${picture} name=${file.name} more=${more} />
+      <${Copy} groups=${picture.groups} copy=${copy} run=${run} />
+      ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Stage} picture=${copied} name="the copy" /></section>`}</div>`);
+    const run = async (/** @type {string} */ scenario) => draw((await ask({ op: "play", as: "copy", scenario, name: "copy", seed: 1 })).picture);
+    draw(null);
   } catch (error) {
     show(html`<p class="problem" role="alert">${/** @type {Error} */ (error).message}</p>`);
   }

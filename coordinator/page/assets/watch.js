@@ -1,6 +1,7 @@
 // @ts-check
 /** The page of `coordinator watch` and `coordinator serve --page`: the picture of one log, redrawn when the log has grown. */
 import { render } from "./vendor/preact.mjs";
+import { Copy } from "./copy.js";
 import { Stage } from "./stage.js";
 import { html } from "./view.js";
 
@@ -17,6 +18,13 @@ async function more(begin, end) {
   return (await answer.json()).steps ?? [];
 }
 
+/** @param {string} group */
+async function copy(group) {
+  const body = await (await fetch(`scenario?group=${encodeURIComponent(group)}`)).json();
+  if (body.error) throw new Error(body.error);
+  return body;
+}
+
 let busy = false, again = false;
 async function load() {
   if (busy) {
@@ -31,7 +39,8 @@ async function load() {
       const title = /** @type {HTMLElement} */ (document.getElementById("title"));
       title.textContent = body.name;
       document.title = `coordinator: ${body.name}`;
-      render(html`<${Stage} picture=${body.picture} more=${more} follow=${true} name=${body.name} now=${body.picture.end_ms} />`, place);
+      render(html`<div><${Stage} picture=${body.picture} more=${more} follow=${true} name=${body.name} now=${body.picture.end_ms} />
+        <${Copy} groups=${body.picture.groups} copy=${copy} /></div>`, place);
     }
   } catch (error) {
     problem(`The server that shows this log does not answer (${error}). Is \`coordinator watch\` still running?`);
