@@ -2,6 +2,10 @@
 
 FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios list`). The same file and the same
 seed give the same log, byte for byte. Status 1 if what must hold does not; then the command that replays the run is printed.
+
+With --live the same file runs in real time: its members on real sockets, against an emulator that is started for it, or with
+--bootstrap against any Kafka. There the scenario's topics are made first and removed in the end, what befalls brokers or their
+requests cannot be had, and the log is what the members saw.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from . import Subparsers, UsageError, description
 if TYPE_CHECKING:
     from coordinator.event_log import EventLog
     from coordinator.judges import Verdict
+    from coordinator.live_world.kafka import Kafka
+    from coordinator.live_world.world import LiveWorld
     from coordinator.simulator.scenario import Scenario
 
 
@@ -30,6 +36,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="decides every draw (default: 1)")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
                         help="another value for a key of the file, such as members.app.count=5; may be given several times")
+    parser.add_argument("--live", action="store_true", help="in real time, on real sockets")
+    parser.add_argument("--bootstrap", type=addresses, metavar="HOST:PORT", help="with --live: on this Kafka; several with commas")
     parser.add_argument("--log", metavar="LOG", help="write the event log to this file, for `coordinator explain` and `coordinator diff`")
     parser.add_argument("--log-replace", action="store_true", help="replace the log if it is there already")
 
@@ -39,6 +47,16 @@ def seed(text: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise ArgumentTypeError(f"{text!r} is no seed: give a whole number from 0 to {(1 << 63) - 1}")
     return int(text)
+
+
+def addresses(text: str) -> list[tuple[str, int]]:
+    """Brokers' addresses."""
+    from coordinator.members.live.bootstrap import AddressError, parse_addresses
+
+    try:
+        return parse_addresses(text)
+    except AddressError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def load(given: str, settings: Sequence[str]) -> Scenario:
@@ -91,6 +109,10 @@ def run(args: Namespace) -> int:
     from coordinator.simulator.run import run_scenario, verdicts
 
     scenario = load(args.scenario, args.settings)
+    if args.live:
+        return _run_live(scenario, args)
+    if args.bootstrap is not None:
+        raise UsageError("--bootstrap: give --live, too; without it a scenario runs in virtual time, on brokers of its own")
     options = "".join(f", {each}" for each in args.settings)
     print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}")
     log = _open_log(args)
@@ -99,21 +121,77 @@ def run(args: Namespace) -> int:
     took = time.perf_counter() - began
     log.close()
     judged = verdicts(scenario, _lines(args.log, log))
-    kinds = Counter(line["type"] for line in _lines(args.log, log))
-    generations, assignments = kinds["GenerationStarted"], kinds["TargetAssigned"]
-    rounds = f"{assignments} assignments" if assignments and not generations else f"{generations} generations"
-    print(f"{rounds}, {log.seq} events, {len(world.members)} members at the end; {took:.2f} s")
+    _count(args, log, len(world.members), took)
     return _tell(judged, args)
 
 
-def _open_log(args: Namespace) -> EventLog:
+def _run_live(scenario: Scenario, args: Namespace) -> int:
+    """The same in real time."""
+    from coordinator.live_world.kafka import Kafka, KafkaError
+    from coordinator.live_world.run import live_verdicts, run_live
+    from coordinator.simulator.reading import ScenarioError
+    from coordinator.simulator.worlds import WorldKind, check_world
+
+    kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario)
+    try:
+        check_world(scenario, WorldKind.EMULATOR if kafka is None else WorldKind.KAFKA)
+        log = _open_log(args, time.time_ns() // 1_000_000)
+        if kafka is not None:
+            kafka.prepare()
+    except (ScenarioError, KafkaError) as error:
+        raise UsageError(str(error)) from None
+    for note in () if kafka is None else kafka.notes:
+        print(f"note: {note}")
+
+    def began(where: str, world: LiveWorld) -> None:
+        print(f"{scenario.name}: seed {args.seed}, live for {scenario.duration_ms / 1000:g} s on {where}", flush=True)
+
+    start = time.perf_counter()
+    members: int | None = None
+    try:
+        members = run_live(scenario, args.seed, log, kafka, began)
+    except KeyboardInterrupt:
+        print(f"stopped after {time.perf_counter() - start:.0f} s; what is known so far:")
+        log.flush()
+    finally:
+        log.close()
+        if kafka is not None:
+            _tidy(kafka)
+    _count(args, log, members, time.perf_counter() - start)
+    judged = live_verdicts(scenario, _lines(args.log, log), foreign=kafka is not None)
+    return _tell(judged, args)
+
+
+def _tidy(kafka: Kafka) -> None:
+    from coordinator.live_world.kafka import KafkaError
+
+    try:
+        kafka.tidy()
+    except KafkaError as error:
+        print(f"note: {error}")
+
+
+def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -> None:
+    kinds = Counter(line["type"] for line in _lines(args.log, log))
+    generations, assignments = kinds["GenerationStarted"], kinds["TargetAssigned"]
+    if args.bootstrap is not None:  # as many as members told of
+        told = (line for line in _lines(args.log, log) if line["type"] == "PartitionsAssigned")
+        generations = len({(line["group"], line["generation"]) for line in told if line.get("generation") is not None})
+    rounds = f"{assignments} assignments" if assignments and not generations else f"{generations} generations"
+    there = "" if members is None else f", {members} members at the end"
+    print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
+
+
+def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
+    """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the simulated world."""
     from coordinator.event_log import EventLog, LogError
     from coordinator.simulator.world import EPOCH_MS
 
+    epoch_ms = EPOCH_MS if epoch_ms is None else epoch_ms
     if args.log is None:
-        return EventLog(seed=args.seed, epoch_ms=EPOCH_MS)
+        return EventLog(seed=args.seed, epoch_ms=epoch_ms)
     try:
-        return EventLog.open(args.log, mode="replace" if args.log_replace else "new", seed=args.seed, epoch_ms=EPOCH_MS)
+        return EventLog.open(args.log, mode="replace" if args.log_replace else "new", seed=args.seed, epoch_ms=epoch_ms)
     except FileExistsError:
         raise UsageError(f"--log {args.log}: it is there already; --log-replace starts it anew") from None
     except (LogError, OSError) as error:
@@ -136,7 +214,12 @@ def _tell(judged: Sequence[Verdict], args: Namespace) -> int:
         if verdict.judgement is not Judgement.KEPT:
             print(verdict)
     if broken:
-        print(f"to replay it: {replay(args.scenario, args.seed, args.settings)} --log failed.jsonl")
+        command = replay(args.scenario, args.seed, args.settings)
+        if not args.live:
+            print(f"to replay it: {command} --log failed.jsonl")
+            return 1
+        where = "" if args.bootstrap is None else " --bootstrap " + ",".join(f"{host}:{port}" for host, port in args.bootstrap)
+        print(f"to run it again: {command} --live{where} --log failed.jsonl")
     return 1 if broken else 0
 
 

@@ -206,7 +206,9 @@ def _member(group: GroupView | None, line: Line) -> str:
 _FAULTS: Final = {
     "PauseMember": "{}'s process stands still, as in a long garbage collection.",
     "MemberResumed": "{}'s process goes on, and knows of nothing.",
-    "CutMember": "{}'s network is cut.", "MemberHealed": "{}'s network is whole again.", "ResetMember": "{}'s connections are reset.",
+    "CutMember": "{}'s network is cut.", "MemberHealed": "{}'s network is whole again.",
+    "SlowMember": "{}'s network gets slow.", "MemberSpedUp": "{}'s network is as fast as before.",
+    "ResetMember": "{}'s connections are reset.",
 }  # fmt: skip
 
 

@@ -47,10 +47,11 @@ class Moving(NamedTuple):
 class Admin:
     """A client of one cluster."""
 
-    def __init__(self, bootstrap: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, bootstrap: Sequence[tuple[str, int]], client_id: str = "coordinator-reassign") -> None:
+        self._client_id = client_id
         self._bootstrap = list(bootstrap)
         self._connections: dict[int | None, socket.socket] = {}
-        self._addresses: dict[int, tuple[str, int]] = {}
+        self.addresses: dict[int, tuple[str, int]] = {}
         self.racks: dict[int, str | None] = {}
         self._asked = 0
 
@@ -65,7 +66,7 @@ class Admin:
         """The replicas of every partition of these topics that exists; learns the brokers, too."""
         asked = [MetadataRequestTopic(name=topic) for topic in topics]
         answer = self.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False), 12)
-        self._addresses = {node.node_id: (node.host, node.port) for node in answer.brokers}
+        self.addresses = {node.node_id: (node.host, node.port) for node in answer.brokers}
         self.racks = {node.node_id: node.rack for node in answer.brokers}
         return {
             (topic.name, partition.partition_index): list(partition.replica_nodes)
@@ -114,7 +115,7 @@ class Admin:
         key = type(request).api_key
         try:
             connection = self._connection(node)
-            connection.sendall(frame(request_header(key, version, self._asked, "coordinator-reassign"), request.encode(version)))
+            connection.sendall(frame(request_header(key, version, self._asked, self._client_id), request.encode(version)))
             body = _receive(connection, struct.unpack(">i", _receive(connection, 4))[0])
         except OSError as error:
             raise AdminError(f"the broker does not answer: {error}") from None
@@ -123,7 +124,7 @@ class Admin:
 
     def _connection(self, node: int | None) -> socket.socket:
         if node not in self._connections:
-            self._connections[node] = self._connect([self._addresses[node]] if node in self._addresses else self._bootstrap)
+            self._connections[node] = self._connect([self.addresses[node]] if node in self.addresses else self._bootstrap)
         return self._connections[node]
 
     def _connect(self, addresses: Sequence[tuple[str, int]]) -> socket.socket:

@@ -15,7 +15,7 @@ from .reading import Plain
 from .scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
 
 if TYPE_CHECKING:
-    from .world import World
+    from .client_hosts import ClientHosts
 
 _QUIET_END_MS = 120_000
 _HOUR_MS = 3_600_000
@@ -24,7 +24,7 @@ _HOUR_MS = 3_600_000
 class Churn:
     """Puts a scenario's members and churn on the agenda of a world."""
 
-    def __init__(self, world: World, scenario: Scenario) -> None:
+    def __init__(self, world: ClientHosts, scenario: Scenario) -> None:
         self._world = world
         self._scenario = scenario
         self._started: dict[str, int] = {}

@@ -1,118 +1,32 @@
-"""A member's connection to a broker in the simulated world: a client's `Channel` and a broker's `Connection`, joined by two pipes.
+"""A member's connection to a broker in the simulated world: a client's side and a broker's `Connection`, joined by two pipes.
 
-Owns opening, closing and resetting. Rules: opening takes one round trip and at most CONNECT_TIMEOUT_MS; a broker that does not
-listen refuses; either side learns of the other's end when the sign of it arrives. Does not depend on what is asked.
+Rules: a broker that does not listen refuses; it learns of the client's end when the sign of it arrives. Does not depend on what is
+asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any
+from collections.abc import Mapping
 
 from ..broker import data_log
 from ..broker.connection import Connection
-from ..members.channel import Channel
-from ..members.requests import Unsupported
-from ..version import __version__
-from ..wire.primitives import WireError
-from ..wire.schema import Request, Response
+from .client_side import Answered, ClientSide, Lost, Sign
 from .environment import Environment
-from .links import Pipe
-
-CONNECT_TIMEOUT_MS = 10_000  # as Java's socket.connection.setup.timeout.ms
-Answered = Callable[[Any, "Response | Unsupported"], None]
-Lost = Callable[["ClientConnection", list[Any], str], None]
 
 
-class Sign(Enum):
-    """What TCP says beside bytes."""
-
-    OPEN = "open"
-    ACCEPTED = "accepted"
-    END = "end"
-
-
-class ClientConnection:
-    """One connection. `answered` is told each response with its context; `lost` the end, once, with what was left unanswered."""
+class ClientConnection(ClientSide):
+    """One connection to a simulated broker."""
 
     def __init__(
         self, world: Environment, host: str, client_id: str, node: int, answered: Answered, lost: Lost,
         highest: Mapping[int, int] | None = None,
     ) -> None:  # fmt: skip
-        self.node = node
-        self.channel = Channel(client_id, __version__, highest)
-        self._world = world
-        self._host = host
-        self._answered = answered
-        self._lost = lost
-        self._is_open = False
-        self._ended = False
+        self._simulated = world
         self._broker_side: Connection | None = None
-        self._up = Pipe(world, world.link(host, node, up=True), self._at_broker, lambda: node in world.frozen)
-        self._down = Pipe(world, world.link(host, node, up=False), self._at_client, lambda: host in world.frozen)
-        self._up.send(Sign.OPEN)
-        world.at(world.now + CONNECT_TIMEOUT_MS, self._give_up_opening)
-
-    # -- the client's side
-
-    def ask(self, message: Request, context: Any) -> None:
-        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
-        self.channel.ask(message, context)
-        self._flush()
-
-    def close(self) -> None:
-        """Give the connection up; nobody here is told."""
-        if not self._ended:
-            self._ended = True
-            self._down.close()
-            self._up.send(Sign.END)
-
-    def reset(self) -> None:
-        """The network ends it for both sides."""
-        if not self._ended:
-            self._up.send(Sign.END)
-            self._fail("the connection was reset")
-
-    def _flush(self) -> None:
-        output = self.channel.output
-        if output and self._is_open and not self._ended:
-            self._up.send(output[0] if len(output) == 1 else b"".join(output))
-            output.clear()
-
-    def _at_client(self, what: bytes | Sign) -> None:
-        if self._ended:
-            return
-        if what is Sign.ACCEPTED:
-            self._is_open = True
-            self._flush()
-        elif isinstance(what, Sign):
-            self._fail("the broker closed the connection" if self._is_open else "the broker does not listen")
-        else:
-            try:
-                answers = self.channel.receive(what)
-            except WireError as error:
-                self._up.send(Sign.END)
-                self._fail(f"the broker sent what is no response: {error}")
-                return
-            self._flush()
-            for context, answer in answers:
-                self._answered(context, answer)
-
-    def _give_up_opening(self) -> None:
-        if not self._is_open and not self._ended:
-            self._up.send(Sign.END)
-            self._fail(f"no connection within {CONNECT_TIMEOUT_MS} ms")
-
-    def _fail(self, why: str) -> None:
-        self._ended = True
-        self._down.close()
-        self._lost(self, self.channel.unanswered(), why)
-
-    # -- the broker's side
+        super().__init__(world, host, client_id, node, answered, lost, highest)
 
     def _at_broker(self, what: bytes | Sign) -> None:
-        world = self._world
+        world = self._simulated
         if what is Sign.OPEN:
             if self.node not in world.listening:
                 self._down.send(Sign.END)
@@ -154,7 +68,7 @@ class ClientConnection:
 
     def _forget(self) -> None:
         if self._broker_side is not None:
-            data_log.closed(self._world.log, self.node, self._broker_side.peer, self._broker_side.client_id, self._world.now)
+            data_log.closed(self._simulated.log, self.node, self._broker_side.peer, self._broker_side.client_id, self._simulated.now)
         self._broker_side = None
         self._up.close()
-        self._world.accepted.pop(self, None)
+        self._simulated.accepted.pop(self, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .links import Agenda, Link
@@ -10,18 +10,16 @@ from .links import Agenda, Link
 if TYPE_CHECKING:
     from ..brokers import Brokers
     from ..event_log import EventLog
+    from ..members.driver import Transport
 
 
-class Environment(Agenda, Protocol):
-    """The world, as those who live in it see it (`world.World`)."""
+class Surroundings(Agenda, Protocol):
+    """A world as its clients see it: the simulated one (`world.World`) or a live one (`coordinator.live_world`)."""
 
     seed: int
     epoch_ms: int
     log: EventLog
-    brokers: Brokers
     frozen: set[str | int]
-    listening: set[int]
-    accepted: dict[Any, None]
 
     def at(self, instant: int, action: Callable[[], None]) -> None:
         """Call `action` at `instant`."""
@@ -29,14 +27,25 @@ class Environment(Agenda, Protocol):
     def link(self, host: str, node: int, *, up: bool) -> Link:
         """The link from a member's host to a broker (`up`), or back."""
 
-    def peer_name(self) -> str:
-        """The address of a new connection, as brokers see it."""
-
-    def settle(self) -> None:
-        """The brokers have done some work."""
+    def transport(self, host: str, highest: Mapping[int, int] | None = None) -> Transport:
+        """What gives the client on a host its connections. `highest`: as a `Channel` takes it."""
 
     def arm(self, member: Any, deadline: int | None) -> None:
         """A member's next deadline may have changed."""
 
     def gone(self, member: Any) -> None:
         """A member has ended."""
+
+
+class Environment(Surroundings, Protocol):
+    """The simulated world, whose brokers are in it."""
+
+    brokers: Brokers
+    listening: set[int]
+    accepted: dict[Any, None]
+
+    def peer_name(self) -> str:
+        """The address of a new connection, as brokers see it."""
+
+    def settle(self) -> None:
+        """The brokers have done some work."""

@@ -16,18 +16,25 @@ from .chance import Draws
 class Agenda(Protocol):
     """What links need of the world: its time, and to be called later."""
 
-    now: int
+    @property
+    def now(self) -> int:
+        """Milliseconds since the world's zero."""
 
     def at(self, instant: int, action: Callable[[], None]) -> None:
         """Call `action` at `instant`."""
 
 
 class Link:
-    """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message draws its own."""
+    """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message draws its own.
 
-    def __init__(self, draws: Draws, delay_ms: tuple[int, int]) -> None:
+    `bytes_per_second`: what passes at most, for all connections together (0: any amount). A message has arrived when its last byte has.
+    """
+
+    def __init__(self, draws: Draws, delay_ms: tuple[int, int], bytes_per_second: int = 0) -> None:
         self._draws = draws
         self.delay_ms = delay_ms
+        self.bytes_per_second = bytes_per_second
+        self._busy_until_us = 0
         self.is_cut = False
         self.sent_bytes = 0
         """How much was sent into it so far."""
@@ -37,6 +44,14 @@ class Link:
         """The delay of the next message."""
         low, high = self.delay_ms
         return low if low == high else self._draws.between(low, high)
+
+    def arrival(self, now: int, size: int) -> int:
+        """When a message of so many bytes, sent now, has arrived if nothing is in the way: those sent before it go first."""
+        delay = self.delay()
+        if not self.bytes_per_second:
+            return now + delay
+        self._busy_until_us = max(self._busy_until_us, now * 1000) + size * 1_000_000 // self.bytes_per_second
+        return -(-self._busy_until_us // 1000) + delay
 
     def cut(self) -> None:
         """Let nothing arrive until `heal`."""
@@ -64,9 +79,9 @@ class Pipe:
     def send(self, what: Any) -> None:
         """Send bytes or a sign."""
         now = self._agenda.now
-        if isinstance(what, bytes | bytearray):
-            self._link.sent_bytes += len(what)
-        self._latest = max(self._latest, now + self._link.delay())
+        size = len(what) if isinstance(what, bytes | bytearray) else 0
+        self._link.sent_bytes += size
+        self._latest = max(self._latest, self._link.arrival(now, size))
         self._queue.append((self._latest, now, what))
         self._agenda.at(self._latest, self.go_on)
 

@@ -1,4 +1,5 @@
-"""One member in the simulated world: its application, which polls unless it is stalled, and its process, which can be paused or killed.
+"""One member in a world, simulated or live: its application, which polls unless it is stalled, and its process, which can be paused
+or killed.
 
 It writes what the application is told, and does, into the log's stream `member`. A fault that `poll` raises ends the application, as
 it ends most. A member that does not consume pretends to read `reads` records a second from each of its partitions, at the same
@@ -25,8 +26,7 @@ from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
 from ..wire.schema import Request
 from .chance import Draws
-from .environment import Environment
-from .transport import HostTransport
+from .environment import Surroundings
 
 CLOSE_TIMEOUT_MS = 5_000
 _NOBODY: Final = -1
@@ -48,7 +48,7 @@ class SimulatedMember:
     """A member and its application. `name` is its client id and its host."""
 
     def __init__(
-        self, world: Environment, config: MemberConfig, topics: tuple[str, ...], first_broker: int, reads: int = 0,
+        self, world: Surroundings, config: MemberConfig, topics: tuple[str, ...], first_broker: int, reads: int = 0,
         consuming: Consuming | None = None, highest: Mapping[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.world = world
@@ -65,7 +65,7 @@ class SimulatedMember:
         self._reads = reads
         self._client: GroupMember | Consumer = self.member
         self._drivers: list[Driver] = []
-        transport = HostTransport(world, self.name, highest)
+        transport = world.transport(self.name, highest)
         self._producer: Producer | None = None
         if consuming is not None:
             self._client = Consumer(config, consuming.fetch, chance=chance, now=world.now, member=self.member)
@@ -89,10 +89,16 @@ class SimulatedMember:
             self._close()
             self.turn()
 
-    def _close(self) -> None:
+    def leave(self) -> None:
+        """Close it; a static member, too, leaves for good."""
+        if not self.ended and not self._closing:
+            self._close(leave=True)
+            self.turn()
+
+    def _close(self, *, leave: bool | None = None) -> None:
         self._closing = True
         self._polling = True
-        self._client.close(self.world.now, CLOSE_TIMEOUT_MS)
+        self._client.close(self.world.now, CLOSE_TIMEOUT_MS, leave=leave)
 
     def crash(self) -> None:
         """The process is killed; its host closes its connections."""

@@ -10,21 +10,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..brokers import ClusterError
-from ..control.cluster import perform
 from .chance import Draws
+from .links import Link
 from .reading import Plain
 from .scenario import FaultPlan, Scenario
 
 if TYPE_CHECKING:
-    from .world import World
+    from .client_hosts import ClientHosts
 
 Undo = Callable[[], None]
 
 
 class Nemesis:
-    """Puts a scenario's faults on the agenda of a world."""
+    """Puts a scenario's faults on the agenda of a world, simulated or live."""
 
-    def __init__(self, world: World, scenario: Scenario) -> None:
+    def __init__(self, world: ClientHosts, scenario: Scenario) -> None:
         self._world = world
         self.over_at = 0
         """When the last fault is undone, or began if it is not."""
@@ -63,8 +63,8 @@ class Nemesis:
     def _carry_out(self, plan: FaultPlan) -> Undo | None:
         world = self._world
         if plan.verb is not None:
-            inverse = perform(world.hosts, plan.verb, world.now)
-            return None if inverse is None else lambda: _ignore(perform(world.hosts, inverse, world.now))
+            inverse = world.carry_out(plan.verb)
+            return None if inverse is None else lambda: _ignore(world.carry_out(inverse))
         if plan.member_verb is not None:
             return self._to_member(*plan.member_verb)
         assert plan.request is not None
@@ -89,8 +89,12 @@ class Nemesis:
         if verb == "PauseMember":
             world.freeze(name)
             return lambda: self._undone("MemberResumed", name, lambda: world.thaw(name))
-        nodes = [fields["broker"]] if "broker" in fields else list(world.brokers.brokers)
-        links = world.links_of(name, nodes, fields.get("direction", "both"))
+        links = world.links_to(name, fields.get("broker"), fields.get("direction", "both"))
+        if verb == "SlowMember":
+            before = [(link, link.bytes_per_second) for link in links]
+            for link in links:
+                link.bytes_per_second = fields["bytes_per_second"]
+            return lambda: self._undone("MemberSpedUp", name, lambda: _restore(before))
         for link in links:
             link.cut()
 
@@ -106,6 +110,11 @@ class Nemesis:
 
     def _log(self, kind: str, **fields: Any) -> None:
         self._world.log.append("fault", kind, at_ms=self._world.now, **fields)
+
+
+def _restore(paces: list[tuple[Link, int]]) -> None:
+    for link, pace in paces:
+        link.bytes_per_second = pace
 
 
 def _ignore(_: object) -> None:

@@ -1,4 +1,4 @@
-"""One producer in the simulated world: its application, which sends at a steady rate, and its process."""
+"""One producer in a world, simulated or live: its application, which sends at a steady rate, and its process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
 from ..members.producing import Producing
 from .chance import Draws
-from .environment import Environment
-from .transport import HostTransport
+from .environment import Surroundings
 
 
 class SimulatedProducer:
     """A producer and its application. `name` is its client id and its host."""
 
     def __init__(
-        self, world: Environment, config: ProducerConfig, partitions: Sequence[TopicPartition], first_broker: int, *, rate: int,
+        self, world: Surroundings, config: ProducerConfig, partitions: Sequence[TopicPartition], first_broker: int, *, rate: int,
         transaction_ms: int, abort_every: int, until: int | None,
     ) -> None:  # fmt: skip
         self.world = world
@@ -34,7 +33,7 @@ class SimulatedProducer:
             abort_every=abort_every, until=until)
         self._sends = True
         self._closing = False
-        self._driver = Driver(HostTransport(world, self.name), self.producer, self.turn, self.turn, first_broker - 1)
+        self._driver = Driver(world.transport(self.name), self.producer, self.turn, self.turn, first_broker - 1)
         self.log("ProducerStarted")
         self.turn()
 
@@ -49,6 +48,10 @@ class SimulatedProducer:
             if transactions is not None and transactions.state is transactions.state.OPEN:
                 transactions.end(commit=transactions.fault is None)
             self.turn()
+
+    def leave(self) -> None:
+        """As `close`: a producer is in no group."""
+        self.close()
 
     def crash(self) -> None:
         """The process is killed."""

@@ -48,6 +48,20 @@ class Source:
             return self.base.error(text, table, index, key)
         return ScenarioError(f"{self.name}, line {line}: {text}")
 
+    def place(self, table: str, index: int = 0) -> str:
+        """Where a table stands. Of an array's elements, those of the file that this one extends come first."""
+        if self.base is not None:
+            below = self.base.count(table)
+            if index < below:
+                return self.base.place(table, index)
+            index -= below
+        return f"{self.name}, line {self._lines.get((table, index, ''), 1)}"
+
+    def count(self, table: str) -> int:
+        """How many tables of that name there are, those of the file below included."""
+        own = sum(where[0] == table and not where[2] for where in self._lines)
+        return own + (self.base.count(table) if self.base is not None else 0)
+
 
 def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None = None) -> Plain:
     """A scenario's checked values; durations are milliseconds, defaults are filled in. Raises ScenarioError.
@@ -156,6 +170,8 @@ def _checked(raw: Plain, source: Source) -> Plain:
             if not isinstance(given, dict):
                 raise source.error(f"{name} is a table: write [{name}]", name, 0, name)
             plain[name] = _table(given, table, source, name, 0)
+    plain["lines"] = {name: source.place(name) for name in TABLES if name and not TABLES[name].several} | {
+        f"{name} {index}": source.place(name, index) for name in ("churn", "faults") for index in range(len(plain[name]))}
     return plain
 
 

@@ -27,7 +27,7 @@ def run_scenario(scenario: Scenario, seed: int, log: EventLog, begin: Callable[[
     log.data = True
     world = World(
         seed=seed, log=log, topics=scenario.topics, brokers=scenario.brokers, config=scenario.broker_config,
-        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms)
+        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms, bytes_per_second=scenario.bandwidth)
     Churn(world, scenario)
     Nemesis(world, scenario)
     if begin is not None:
@@ -38,11 +38,11 @@ def run_scenario(scenario: Scenario, seed: int, log: EventLog, begin: Callable[[
     return world
 
 
-def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]]) -> list[Verdict]:
-    """What the judges say that the scenario names, all of them if it names none."""
+def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = _STREAMS) -> list[Verdict]:
+    """What the judges say that the scenario names, all of them if it names none. `streams`: those that the log has."""
     chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
         chosen.append(partial(FewRebalances, scenario.most_rebalances))
-    return judge(lines, chosen, streams=_STREAMS)
+    return judge(lines, chosen, streams=streams)

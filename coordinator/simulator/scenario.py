@@ -107,6 +107,8 @@ class FaultPlan:
     times: int = 1
     every_ms: int = 0
     trigger: Trigger | None = None
+    line: str = ""
+    """Where it stands: the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Scenario:
     broker_config: dict[str, str]
     metadata_delay_ms: int
     delay_ms: tuple[int, int]
+    bandwidth: int
     members: tuple[MemberKind, ...]
     producers: tuple[ProducerKind, ...]
     churn: tuple[Plain, ...]
@@ -128,10 +131,13 @@ class Scenario:
     judges: tuple[str, ...]
     stable_within_ms: int | None
     most_rebalances: int | None
+    lines: dict[str, str]
+    """Where things stand, as "file, line 7": by the name of their table and, in an array, their number from 0 on ("faults 0")."""
 
 
 MEMBER_VERBS: dict[str, tuple[str, ...]] = {
     "CutMember": ("member", "broker", "direction"),
+    "SlowMember": ("member", "broker", "direction", "bytes_per_second"),
     "PauseMember": ("member",),
     "ResetMember": ("member",),
 }
@@ -173,11 +179,13 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     for judge in must["judges"]:
         if judge not in known:
             raise ScenarioError(f"{name}: must.judges: there is no judge {judge}; they are {', '.join(known)}")
-    faults_ = tuple(_fault(each, clients, brokers["count"], name) for each in plain["faults"])
+    faults_ = tuple(
+        replace(_fault(each, clients, brokers["count"], name), line=plain["lines"][f"faults {number}"])
+        for number, each in enumerate(plain["faults"]))
     return Scenario(
         plain["name"] or name, plain["lesson"], plain["duration"], topics, brokers["count"], config, brokers["metadata_delay"],
-        plain["links"]["delay"], kinds, producers, tuple(plain["churn"]), faults_, must["judges"], must["stable_within"],
-        must["most_rebalances"])
+        plain["links"]["delay"], plain["links"]["bandwidth"], kinds, producers, tuple(plain["churn"]), faults_, must["judges"],
+        must["stable_within"], must["most_rebalances"], plain["lines"])
 
 
 def _kind(plain: Plain, topics: dict[str, int], name: str) -> MemberKind:
@@ -313,6 +321,9 @@ def _member_verb(verb: str, fields: Plain, kinds: tuple[Kind, ...], brokers: int
         raise ScenarioError(f"{name}: {verb}: member {fields.get('member')!r} is not there; there are {', '.join(everybody[:10])}")
     if fields.get("direction", "both") not in DIRECTIONS:
         raise ScenarioError(f"{name}: {verb}: direction {fields['direction']!r}: one of {', '.join(DIRECTIONS)}")
+    rate = fields.get("bytes_per_second")
+    if verb == "SlowMember" and (type(rate) is not int or rate < 1):
+        raise ScenarioError(f"{name}: {verb}: bytes_per_second = {rate!r}: give a whole number from 1 on, such as 2000")
     broker = fields.get("broker")
     if broker is not None and (type(broker) is not int or not 1 <= broker <= brokers):
         raise ScenarioError(f"{name}: {verb}: broker {broker!r}: from 1 to {brokers}; without it, all")

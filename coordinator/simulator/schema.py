@@ -85,6 +85,7 @@ TABLES: Final[dict[str, Table]] = {
     }),
     "links": Table("The network between members and brokers.", {
         "delay": Key("range", "how long a message takes, one way", ["1ms", "5ms"]),
+        "bandwidth": Key("count", "how many bytes a second pass each way between a member and a broker; 0: any amount", 0),
     }),
     "members": Table("A kind of member, and how many of them.", {
         "name": Key("text", "their client ids are this and a number from 1 on", required=True),
@@ -134,7 +135,7 @@ TABLES: Final[dict[str, Table]] = {
         "how": Key("text", "how one goes: its consumer is closed, or its process is killed", "close", choices=HOW),
     }, several=True),
     "faults": Table("Something that fails: a `verb` for hosts and links, or an `action` for single requests.", {
-        "verb": Key("text", "StopBroker, MoveCoordinator, CutLink, ..., or CutMember, PauseMember, ResetMember"),
+        "verb": Key("text", "StopBroker, MoveCoordinator, CutLink, ..., or CutMember, SlowMember, PauseMember, ResetMember"),
         "action": Key("text", "fail, delay, hold, drop, close, ...: what happens to the requests that are selected"),
         **_TRIGGER,
         "at": Key("duration", "when it begins", "0s"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from ..members.driver import Answered, Lost
 from ..members.effects import Node
@@ -30,8 +29,4 @@ class HostTransport:
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> ClientConnection:
         """A connection to a broker; None: to the `turn`-th of all, around and around."""
         broker = node.node_id if node is not None else turn % len(self._world.brokers.brokers) + 1
-
-        def ended(connection: ClientConnection, unanswered: list[Any], why: str) -> None:
-            lost(unanswered, why)
-
-        return ClientConnection(self._world, self._host, self._host, broker, answered, ended, self._highest)
+        return ClientConnection(self._world, self._host, self._host, broker, answered, lost, self._highest)

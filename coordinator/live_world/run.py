@@ -1,0 +1,61 @@
+"""One live run of a scenario: on brokers of our own, or on any Kafka."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+
+from ..event_log import EventLog
+from ..judges import Verdict
+from ..simulator.churn import Churn
+from ..simulator.nemesis import Nemesis
+from ..simulator.run import verdicts
+from ..simulator.scenario import Scenario
+from . import emulator
+from .kafka import Kafka
+from .world import Cluster, LiveWorld
+
+_LEAVE_WITHIN_S = 10.0
+_OF_MEMBERS = frozenset({"member", "fault"})
+"""The streams of a log that was written without the brokers' help."""
+
+
+Began = Callable[[str, LiveWorld], None]
+
+
+def run_live(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None = None, began: Began | None = None) -> int:
+    """Let the scenario happen in real time; the log is flushed. Answers how many members there were at the end.
+
+    `kafka`: prepared; None: on an emulator of our own. `began` is told where brokers listen, and
+    given the world before time passes. An error in a member or a broker is raised.
+    """
+    return asyncio.run(_run(scenario, seed, log, kafka, began))
+
+
+async def _run(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None, began: Began | None) -> int:
+    epoch_ms = int(time.time() * 1000)
+    log.data = True
+    cluster: Cluster = kafka.cluster() if kafka is not None else await emulator.start(scenario, seed, log, epoch_ms)
+    world = LiveWorld(
+        cluster, seed=seed, log=log, epoch_ms=epoch_ms, delay_ms=scenario.delay_ms, bytes_per_second=scenario.bandwidth)
+    try:
+        Churn(world, scenario)
+        Nemesis(world, scenario)
+        if began is not None:
+            began(",".join(f"{address.host}:{address.port}" for address in cluster.addresses), world)
+        await world.pass_time(scenario.duration_ms)
+        members = len(world.members)
+        log.append("fault", "RunEnded", at_ms=world.now)
+        log.flush()
+        if kafka is not None:
+            await world.leave(_LEAVE_WITHIN_S)
+        return members
+    finally:
+        world.close()
+        await cluster.stop()
+
+
+def live_verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], *, foreign: bool) -> list[Verdict]:
+    """What the judges say; of a log that members alone have written, those that need more say that they do not judge."""
+    return verdicts(scenario, lines, _OF_MEMBERS) if foreign else verdicts(scenario, lines)

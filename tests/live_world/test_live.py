@@ -1,0 +1,76 @@
+"""One scenario live and in virtual time: the same groups' events in the same order. Every step waits for the one before, none for time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.calibration import compare, steps
+from coordinator.event_log import EventLog
+from coordinator.judges import Judgement
+from coordinator.live_world.run import live_verdicts, run_live
+from coordinator.live_world.world import LiveWorld
+from coordinator.simulator.run import run_scenario
+from coordinator.simulator.scenario import read_scenario
+from coordinator.simulator.triggers import Trigger
+
+SCENARIO = """
+duration = "60s"
+[topics]
+orders = 4
+[brokers]
+config = { "group.initial.rebalance.delay.ms" = 0 }
+[[producers]]
+name = "shop"
+stop = "60s"
+topics = "orders"
+[[members]]
+name = "app"
+topics = "orders"
+consumes = true
+assignor = "range"
+config = { "heartbeat.interval.ms" = 100 }
+[[churn]]
+kind = "scale"
+members = "app"
+to = 2
+when = "poll"
+of = "app-1"
+[[faults]]
+verb = "SlowMember"
+member = "app-1"
+bytes_per_second = 1000000
+when = "assigned"
+[[churn]]
+kind = "scale"
+members = "app"
+to = 1
+when = "assigned"
+of = "app"
+seen = 3
+"""
+LAST = Trigger("assigned", "app", 4, 0)
+"""app-1 alone, then app-1 and app-2, then app-1 alone again."""
+KINDS = {"RebalanceStarted", "GenerationStarted", "GenerationStored", "MemberJoined", "MemberRemoved"}
+
+
+def group_events(lines: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
+    return [(line["type"], line["generation"]) for line in lines if line["stream"] == "group" and line["type"] in KINDS]
+
+
+def test_a_live_run_goes_as_the_virtual_one() -> None:
+    scenario = read_scenario(SCENARIO, "mine.toml")
+    virtual, live = EventLog(seed=1), EventLog(seed=1)
+    run_scenario(scenario, 1, virtual)
+
+    def began(where: str, world: LiveWorld) -> None:
+        assert where.startswith("127.0.0.1:")
+        world.triggers.wait(LAST, world.end)
+
+    run_live(scenario, 1, live, began=began)
+    lines = list(live.events())
+    assert group_events(lines) == group_events(list(virtual.events()))
+    assert compare(steps(virtual.events()), steps(lines))[0]
+    assert any(line["type"] == "SlowMember" for line in lines)
+    assert any(line["type"] == "RecordsPolled" for line in lines)
+    broken = [str(verdict) for verdict in live_verdicts(scenario, lines, foreign=False) if verdict.judgement is Judgement.BROKEN]
+    assert broken == []
