@@ -7,7 +7,7 @@ intervals: first of each variant, then of its differences from the first one.
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
                         help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them")
     parser.add_argument("--seeds", type=_seeds, default=20, metavar="N", help="how many seeds, from 1 on (default: 20)")
     parser.add_argument("--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers")
+    parser.add_argument("--png", metavar="FILE", help="the same as PNG; needs Matplotlib, which the extra `spark` brings")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", dest="settings",
                         help="as of `simulate`, for all variants")
 
@@ -43,6 +44,7 @@ def run(args: Namespace) -> int:
     from coordinator.simulator.measures import NAMES, estimate, measure
     from coordinator.simulator.run import run_scenario
 
+    draw_png = None if args.png is None else _png()
     base = load(args.scenario, args.settings)
     kinds = [kind.name for kind in base.members]
     variants = list(_variants(args.vary, kinds))
@@ -54,9 +56,13 @@ def run(args: Namespace) -> int:
             run_scenario(scenario, seed, log)
             results.setdefault(name, []).append(measure(log.events()))
     print(f"{base.name}: {args.seeds} seeds, medians and their 95 % intervals")
-    if args.svg is not None:
-        _draw(args.svg, f"{base.name}: {args.seeds} seeds", {
-            name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))] for name, rows in results.items()})
+    if args.svg is not None or draw_png is not None:
+        title = f"{base.name}: {args.seeds} seeds"
+        estimates = {name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))] for name, rows in results.items()}
+        if args.svg is not None:
+            _draw(args.svg, title, estimates)
+        if draw_png is not None:
+            _write("--png", args.png, draw_png(title, NAMES, estimates))
     first = results[variants[0][0]]
     for name, _ in variants:
         print(f"\n{name}")
@@ -73,10 +79,25 @@ def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> 
     from coordinator.simulator.drawing import svg
     from coordinator.simulator.measures import NAMES
 
+    _write("--svg", path, svg(title, NAMES, variants).encode())
+
+
+def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], bytes]:
+    """What draws PNG pictures. Raises UsageError without Matplotlib, before anything runs."""
     try:
-        Path(path).write_text(svg(title, NAMES, variants), encoding="utf-8")
+        from coordinator.pipeline.spark.variants import png
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise UsageError("--png needs Matplotlib: pip install 'kafka-group-coordinator[spark]'; --svg needs nothing") from None
+    return png
+
+
+def _write(option: str, path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
     except OSError as error:
-        raise UsageError(f"--svg {path}: cannot be written: {error.strerror or error}") from None
+        raise UsageError(f"{option} {path}: cannot be written: {error.strerror or error}") from None
 
 
 def _variants(given: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

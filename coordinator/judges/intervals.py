@@ -37,6 +37,14 @@ class Offsets:
             first = self._ends[at]
         return first if first <= last else None
 
+    def count(self, first: int, last: int) -> int:
+        """How many offsets from `first` to `last` are in the set."""
+        found, at = 0, bisect_right(self._ends, first)
+        while at < len(self._starts) and self._starts[at] <= last:
+            found += min(self._ends[at] - 1, last) - max(self._starts[at], first) + 1
+            at += 1
+        return found
+
     def overlaps(self, first: int, last: int) -> int | None:
         """The first offset from `first` to `last` that is in the set."""
         at = bisect_right(self._ends, first)

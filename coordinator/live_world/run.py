@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from ..event_log import EventLog
 from ..judges import Verdict
 from ..simulator.churn import Churn
 from ..simulator.nemesis import Nemesis
-from ..simulator.run import verdicts
+from ..simulator.run import run_scenario, verdicts
 from ..simulator.scenario import Scenario
 from . import emulator
 from .kafka import Kafka
 from .world import Cluster, LiveWorld
 
 _LEAVE_WITHIN_S = 10.0
+_WARM_UP_MS = 15_000
 _OF_MEMBERS = frozenset({"member", "fault"})
 """The streams of a log that was written without the brokers' help."""
 
@@ -30,7 +32,15 @@ def run_live(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None =
     `kafka`: prepared; None: on an emulator of our own. `began` is told where brokers listen, and
     given the world before time passes. An error in a member or a broker is raised.
     """
+    _warm_up(scenario)
     return asyncio.run(_run(scenario, seed, log, kafka, began))
+
+
+def _warm_up(scenario: Scenario) -> None:
+    """A little of it in virtual time: messages' codecs are compiled when they are first used, which would make the first requests late."""
+    members = tuple(replace(kind, count=min(kind.count, 2)) for kind in scenario.members)
+    producers = tuple(replace(kind, count=min(kind.count, 1)) for kind in scenario.producers)
+    run_scenario(replace(scenario, members=members, producers=producers, churn=(), faults=(), duration_ms=_WARM_UP_MS), 1, EventLog())
 
 
 async def _run(scenario: Scenario, seed: int, log: EventLog, kafka: Kafka | None, began: Began | None) -> int:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from typing import Any, NamedTuple
 
-from ..judges.consumer_groups import ConsumerGroups, GroupSeen
+from ..judges.intervals import Offsets
+from .moves import Moves
 
 Line = dict[str, Any]
 _GONE = frozenset({"MemberCrashed", "MemberClosed"})
@@ -22,42 +23,59 @@ class Measures(NamedTuple):
     rebalances: float
     unavailable_partition_s: float
     moved_partitions: float
+    moved_needlessly: float
     rebalancing_s: float
+    duplicates: float
 
 
-NAMES = ("rebalances", "unavailable partition-s", "moved partitions", "time to stable, s")
+NAMES = ("rebalances", "unavailable partition-s", "moved partitions", "moved needlessly", "time to stable, s", "duplicates")
 
 
 def measure(lines: Iterable[Line]) -> Measures:
     """The costs of all groups of a run together. `rebalancing_s`: the time from each RebalanceStarted to the GenerationStored after it.
 
     A consumer group's rebalances are its new assignments, and it rebalances from the bump of its epoch until all are reconciled.
+    `moved_needlessly`: of the moved partitions, those beyond what shares of the new sizes would have needed (`moves`). `duplicates`:
+    records that a group's applications processed again, each time counted; what members only pretend to read is not known.
     """
     owner: dict[tuple[str, str, int], str | None] = {}
-    assigned_to: dict[tuple[str, str, int], str] = {}
+    moves, repeated = Moves(), Repeated()
     busy_since: dict[str, int] = {}
-    consumers, clients = ConsumerGroups(), dict[tuple[str, str], str]()
-    rebalances = moved = busy_ms = unavailable_ms = last_ms = 0
+    rebalances = busy_ms = unavailable_ms = last_ms = 0
     for line in lines:
         unavailable_ms += (line["at_ms"] - last_ms) * sum(each is None for each in owner.values())
         last_ms = line["at_ms"]
         kind, group = line["type"], line.get("group", "")
+        rests = moves.see(line)
         if line["stream"] == "member":
             _owned(line, owner)
+            repeated.see(line)
         elif kind == "RebalanceStarted":
             busy_since.setdefault(group, last_ms)
         elif kind == "GenerationStarted" or (kind == "TargetAssigned" and line["assignor"] is not None):
             rebalances += 1
-        elif (seen := consumers.see(line)) is not None:
-            moved += _moved_to(line, seen, clients, assigned_to)
-            if kind == "GroupEpochBumped":
-                busy_since.setdefault(group, last_ms)
-            if seen.rests():
-                busy_ms += last_ms - busy_since.pop(group, last_ms)
-        elif kind == "GenerationStored":
+        elif kind == "GroupEpochBumped":
+            busy_since.setdefault(group, last_ms)
+        if rests:
             busy_ms += last_ms - busy_since.pop(group, last_ms)
-            moved += _moved(line, assigned_to)
-    return Measures(rebalances, unavailable_ms / 1000, moved, busy_ms / 1000)
+    return Measures(rebalances, unavailable_ms / 1000, moves.moved, moves.needless, busy_ms / 1000, repeated.count)
+
+
+class Repeated:
+    """Records that a group's applications have processed before."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._done: dict[tuple[str, str, int], Offsets] = {}
+
+    def see(self, line: Line) -> None:
+        """A line of stream `member`."""
+        if line["type"] != "RecordsProcessed":
+            return
+        done = self._done.setdefault((line["group"], line["topic"], line["partition"]), Offsets())
+        for first, last in line["ranges"]:
+            self.count += done.count(first, last)
+            done.add(first, last)
 
 
 def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
@@ -72,38 +90,6 @@ def _owned(line: Line, owner: dict[tuple[str, str, int], str | None]) -> None:
         for key, holder in owner.items():
             if holder == client:
                 owner[key] = None
-
-
-def _moved(line: Line, assigned_to: dict[tuple[str, str, int], str]) -> int:
-    from ..judges.ownership import owners_of
-
-    clients = {member["member_id"]: member["client_id"] for member in line["members"]}
-    moved = 0
-    for (topic, number), members in owners_of(line).items():
-        key, client = (line["group"], topic, number), clients[members[0]]
-        moved += assigned_to.get(key, client) != client
-        assigned_to[key] = client
-    return moved
-
-
-def _moved_to(
-    line: Line, seen: GroupSeen, clients: dict[tuple[str, str], str], assigned_to: dict[tuple[str, str, int], str]
-) -> int:
-    """How many of the partitions that a member of a consumer group has now another client had before."""
-    kind, group = line["type"], line["group"]
-    member: str = line.get("member", "")
-    if kind == "ConsumerMemberSubscribed":
-        clients[group, member] = line["client_id"]
-    elif kind == "ConsumerMemberReplaced":
-        clients[group, member] = line["subscription"]["client_id"]
-    if kind != "ConsumerMemberReconciled":
-        return 0
-    moved, client = 0, clients.get((group, member), member)
-    for topic, number in seen.members[member].held:
-        key = (group, topic, number)
-        moved += assigned_to.get(key, client) != client
-        assigned_to[key] = client
-    return moved
 
 
 class Estimate(NamedTuple):

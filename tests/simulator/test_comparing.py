@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -10,6 +11,8 @@ import pytest
 from coordinator.cli import main
 from coordinator.simulator.drawing import svg
 from coordinator.simulator.measures import estimate, measure
+from coordinator.simulator.moves import needless
+from tests.simulator.kit import kinds, lines_of
 
 SMALL = ["--set", "duration=90s", "--set", "churn.1.at=30s", "--set", "churn.1.down=20s"]
 
@@ -46,7 +49,7 @@ def test_variants_see_the_same_churn(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,cooperative-sticky", "--seeds", "2", *SMALL]) == 0
     told = capsys.readouterr().out
     assert "assignor=range\n" in told and "assignor=cooperative-sticky\n" in told
-    assert told.count("difference") == 4
+    assert told.count("difference") == 6
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--seeds", "1", *SMALL, "--svg", "/no/such/x.svg"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assinor=range,sticky"]) == 2
@@ -72,7 +75,48 @@ def test_what_a_run_costs_is_read_from_its_log() -> None:
         line(5_000, "member", "MemberCrashed", client="a"), line(8_000, "member", "PartitionsAssigned", client="b", partitions=rows[:1]),
         line(9_000, "fault", "RunEnded"),
     ]
-    assert measure(lines) == (1, 2 * 3 + 1, 0, 0.2)
+    assert measure(lines) == (1, 2 * 3 + 1, 0, 0, 0.2, 0)
+
+
+def test_a_move_is_needless_if_shares_of_the_same_sizes_could_do_without_it() -> None:
+    before = {("t", number): "ab"[number % 2] for number in range(6)}
+    assert needless(before, before, "ab") == 0
+    assert needless(before, {key: "b" if who == "a" else "a" for key, who in before.items()}, "ab") == 6
+    assert needless(before, dict.fromkeys(before, "b"), "b") == 0  # a has gone: its partitions had to move
+    fewer = {**before, ("t", 0): "c", ("t", 1): "c"}
+    assert needless(before, fewer, "abc") == 0  # each gives up one to c
+    assert needless(before, {**fewer, ("t", 2): "b", ("t", 3): "a"}, "abc") == 2  # and two change places
+
+
+def test_eager_range_moves_what_a_sticky_assignor_leaves_in_place() -> None:
+    """The restarted member comes back under another id, so that the order of members is another one."""
+    named = {name: f"members.app.assignor={name}" for name in ("range", "cooperative-sticky")}
+    costs = {name: measure(lines_of("rolling_deploy_dynamic", 1, setting)) for name, setting in named.items()}
+    assert costs["range"].moved_needlessly > 5 * max(costs["cooperative-sticky"].moved_needlessly, 1)
+    assert costs["cooperative-sticky"].moved_needlessly <= costs["cooperative-sticky"].moved_partitions
+
+
+def test_records_that_are_processed_again_are_counted() -> None:
+    """Records that take too long are taken over before they are committed."""
+    lines = lines_of("slow_records")
+    seen: set[tuple[str, int, int]] = set()
+    again = 0
+    for line in kinds(lines, "RecordsProcessed"):
+        for first, last in line["ranges"]:
+            for offset in range(first, last + 1):
+                again += (line["topic"], line["partition"], offset) in seen
+                seen.add((line["topic"], line["partition"], offset))
+    assert again > 0
+    assert measure(lines).duplicates == again
+
+
+def test_a_png_needs_matplotlib_and_says_so_before_anything_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "coordinator.pipeline.spark.variants", raising=False)
+    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--png", "x.png"]) == 2
+    assert "--png needs Matplotlib" in capsys.readouterr().err
 
 
 def test_intervals_are_those_of_the_sign_test() -> None:
