@@ -38,13 +38,13 @@ class Moves:
         seen = self._consumers.see(line)
         if seen is None:
             return False
-        group, member = line["group"], line.get("member", "")
+        group, member = str(line["group"]), str(line.get("member", ""))
         if kind == "ConsumerMemberSubscribed":
-            self._clients[group, member] = line["client_id"]
+            self._clients[group, member] = str(line["client_id"])
         elif kind == "ConsumerMemberReplaced":
-            self._clients[group, member] = line["subscription"]["client_id"]
+            self._clients[group, member] = str(line["subscription"]["client_id"])
         elif kind == "ConsumerMemberReconciled":
-            client: str = self._clients.get((group, member), member)
+            client = self._clients.get((group, member), str(member))
             owners = self._owners.setdefault(group, {})
             for partition in seen.members[member].held:
                 self.moved += owners.get(partition, client) != client
@@ -59,7 +59,7 @@ class Moves:
         return True
 
     def _stored(self, line: Line) -> None:
-        clients = {member["member_id"]: member["client_id"] for member in line["members"]}
+        clients: dict[str, str] = {member["member_id"]: member["client_id"] for member in line["members"]}
         after = {partition: clients[members[0]] for partition, members in owners_of(line).items()}
         owners = self._owners.setdefault(line["group"], {})
         self.moved += sum(owners.get(partition, client) != client for partition, client in after.items())
