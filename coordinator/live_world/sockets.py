@@ -8,22 +8,33 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from ..members.driver import Answered, Lost
 from ..members.effects import Node
 from ..simulator.client_side import ClientSide, Sign
+from ..simulator.environment import Surroundings
 
-if TYPE_CHECKING:
-    from .world import LiveWorld
+
+class RealTime(Surroundings, Protocol):
+    """A live world, as its connections see it (`world.LiveWorld`)."""
+
+    loop: asyncio.AbstractEventLoop
+    connections: dict[SocketConnection, None]
+
+    def guard(self, action: Callable[[], None]) -> None:
+        """Do something, unless the run is over. An error ends it."""
+
+    def addresses(self) -> Sequence[tuple[int, str, int]]:
+        """Where clients begin: ids, hosts and ports of brokers."""
 
 
 class SocketConnection(ClientSide):
     """One connection to a real broker."""
 
     def __init__(
-        self, world: LiveWorld, host: str, node: int, address: tuple[str, int], answered: Answered, lost: Lost,
+        self, world: RealTime, host: str, node: int, address: tuple[str, int], answered: Answered, lost: Lost,
         highest: Mapping[int, int] | None,
     ) -> None:  # fmt: skip
         self._live = world
@@ -101,7 +112,7 @@ class _Stream(asyncio.Protocol):
 class SocketTransport:
     """Connections of one client, whose name is its host's too (`members.driver.Transport`). `highest`: as a `Channel` takes it."""
 
-    def __init__(self, world: LiveWorld, host: str, highest: Mapping[int, int] | None = None) -> None:
+    def __init__(self, world: RealTime, host: str, highest: Mapping[int, int] | None = None) -> None:
         self._world = world
         self._host = host
         self._highest = highest
@@ -117,7 +128,7 @@ class SocketTransport:
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Any:
         """A connection to a broker; None: to the `turn`-th of the addresses known from the start, around and around."""
         if node is None:
-            addresses = self._world.cluster.addresses
+            addresses = self._world.addresses()
             number, host, port = addresses[turn % len(addresses)]
         else:
             number, host, port = node

@@ -158,6 +158,10 @@ class LiveWorld(ClientHosts):
         """What gives the client on a host its connections."""
         return SocketTransport(self, host, highest)
 
+    def addresses(self) -> Sequence[Address]:
+        """Where clients begin."""
+        return self.cluster.addresses
+
     def nodes(self) -> Sequence[int]:
         """The brokers that links lead to."""
         return self.cluster.nodes
