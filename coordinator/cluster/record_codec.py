@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from ..errors import ErrorCode
-from ..wire.varints import put_sized, put_varint
+from ..wire.varints import VarintTooLong, put_sized, put_varint, read_varint, read_varlong, signed
 from .compression import Budget, Opened
 from .records import (
     HEADER_SIZE,
@@ -62,8 +62,8 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
     """
     try:
         return _walk(data, record_count, pos, sized=True)
-    except IndexError:
-        raise invalid("the records end early") from None
+    except (IndexError, VarintTooLong) as fault:
+        raise _ends(fault) from None
 
 
 def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
@@ -75,8 +75,8 @@ def survey_opened(opened: Opened, record_count: int, budget: Budget) -> Survey:
     most = min(record_count, budget.left)
     try:
         seen = _walk(opened.data, most, 0, sized=False, whole=opened.whole and most == record_count, most_headers=budget.left)
-    except IndexError:
-        raise invalid("the records end early") from None
+    except (IndexError, VarintTooLong) as fault:
+        raise _ends(fault) from None
     budget.spend(most)
     return seen
 
@@ -91,23 +91,23 @@ def _walk(data: bytes, record_count: int, pos: int, *, sized: bool, whole: bool 
             size = data[pos]
             pos += 1
             if size >= 0x80:
-                size, pos = _record_size(data, pos - 1) if sized else _varint(data, pos - 1)
+                size, pos = _record_size(data, pos - 1) if sized else read_varint(data, pos - 1)
             end = pos + ((size >> 1) ^ -(size & 1))
             delta = data[pos + 1]  # behind one byte of attributes
             pos += 2
             if delta >= 0x80:
-                delta, pos = _varlong(data, pos - 1)
+                delta, pos = read_varlong(data, pos - 1)
             delta = (delta >> 1) ^ -(delta & 1)
             offset = data[pos]
             pos += 1
             if offset >= 0x80:
-                offset, pos = _varint(data, pos - 1)
+                offset, pos = read_varint(data, pos - 1)
             if offset != index << 1:
                 in_order = False
             size = data[pos]
             pos += 1
             if size >= 0x80:
-                size, pos = _varint(data, pos - 1)
+                size, pos = read_varint(data, pos - 1)
             if size & 1:  # below zero: no key
                 keyless.append(index)
             else:
@@ -115,7 +115,7 @@ def _walk(data: bytes, record_count: int, pos: int, *, sized: bool, whole: bool 
             size = data[pos]
             pos += 1
             if size >= 0x80:
-                size, pos = _varint(data, pos - 1)
+                size, pos = read_varint(data, pos - 1)
             if not size & 1:
                 pos += size >> 1
             if data[pos]:
@@ -154,14 +154,14 @@ def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
         size = data[pos]
         pos += 1
         if size >= 0x80:
-            size, pos = _varint(data, pos - 1)
+            size, pos = read_varint(data, pos - 1)
         if size & 1:
             raise invalid("a header without a key")
         pos += size >> 1
         size = data[pos]
         pos += 1
         if size >= 0x80:
-            size, pos = _varint(data, pos - 1)
+            size, pos = read_varint(data, pos - 1)
         if not size & 1:
             pos += size >> 1
     return pos, count
@@ -186,7 +186,7 @@ def measure_records(data: bytes, record_count: int, budget: Budget, *, sized: bo
         for index in range(record_count):
             size, pos = _signed(data, pos)
             end = pos + size
-            timestamp, pos = _varlong(data, pos + 1)
+            timestamp, pos = read_varlong(data, pos + 1)
             offset, pos = _signed(data, pos)
             key_size, pos = _signed(data, pos)
             value_size, pos = _signed(data, pos + max(key_size, 0))
@@ -196,11 +196,16 @@ def measure_records(data: bytes, record_count: int, budget: Budget, *, sized: bo
             if budget.left <= headers:
                 return
             budget.spend(1 + headers)
-            yield Measured(offset, (timestamp >> 1) ^ -(timestamp & 1), max(key_size, -1), max(value_size, -1))
-    except IndexError:
-        raise invalid("the records end early") from None
+            yield Measured(offset, signed(timestamp), max(key_size, -1), max(value_size, -1))
+    except (IndexError, VarintTooLong) as fault:
+        raise _ends(fault) from None
     except _TooManyError:
         return
+
+
+def _ends(fault: IndexError | VarintTooLong) -> BatchRefused:
+    """What a fault that ended a walk is called."""
+    return invalid(str(fault) if isinstance(fault, VarintTooLong) else "the records end early")
 
 
 def wrapped(timestamp: int) -> int:
@@ -209,44 +214,16 @@ def wrapped(timestamp: int) -> int:
 
 
 def _record_size(data: bytes, pos: int) -> tuple[int, int]:
-    """The same as `_varint`, but where a record begins: too many bytes there are a fault on which Kafka fails (-1)."""
-    first = data[pos:pos + 5]
-    if len(first) == 5 and min(first) >= 0x80:
-        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes")
-    return _varint(data, pos)
-
-
-def _varint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position behind it."""
-    value = shift = 0
-    while True:
-        byte = data[pos]
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & 0xFFFFFFFF, pos
-        shift += 7
-        if shift > 28:
-            raise invalid("a varint of more than five bytes")
-
-
-def _varlong(data: bytes, pos: int) -> tuple[int, int]:
-    """The same for up to ten bytes and 64 bits."""
-    value = shift = 0
-    while True:
-        byte = data[pos]
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & 0xFFFFFFFFFFFFFFFF, pos
-        shift += 7
-        if shift > 63:
-            raise invalid("a varlong of more than ten bytes")
+    """The same as `read_varint`, but where a record begins: too many bytes there are a fault on which Kafka fails (-1)."""
+    try:
+        return read_varint(data, pos)
+    except VarintTooLong:
+        raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "a record size of more than five bytes") from None
 
 
 def _signed(data: bytes, pos: int) -> tuple[int, int]:
-    value, pos = _varint(data, pos)
-    return (value >> 1) ^ -(value & 1), pos
+    value, pos = read_varint(data, pos)
+    return signed(value), pos
 
 
 def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
@@ -266,7 +243,7 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
         for _ in range(header.record_count):
             length, pos = _record_size(payload, pos)
             end = pos + ((length >> 1) ^ -(length & 1))
-            timestamp, pos = _varlong(payload, pos + 1)
+            timestamp, pos = read_varlong(payload, pos + 1)
             timestamp = header.base_timestamp + ((timestamp >> 1) ^ -(timestamp & 1))
             delta, pos = _signed(payload, pos)
             key, pos = _bytes(payload, pos)
@@ -281,8 +258,8 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
                 raise invalid("a record that does not fit its batch")
             timestamp = header.max_timestamp if append_time else wrapped(timestamp)
             yield Record(header.base_offset + delta, timestamp, key, value, tuple(headers))
-    except IndexError:
-        raise invalid("the records end early") from None
+    except (IndexError, VarintTooLong) as fault:
+        raise _ends(fault) from None
 
 
 def encode_record(record: Record, base_offset: int, base_timestamp: int) -> bytes:

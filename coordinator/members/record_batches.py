@@ -13,7 +13,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 
 from ..wire.primitives import WireError
-from ..wire.varints import put_sized, put_varint
+from ..wire.varints import put_sized, put_varint, read_varlong, signed
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _CHECKED = Struct(">hiqqqhii")
@@ -130,10 +130,10 @@ def _opened(payload: bytes, codec: int) -> bytes:
 def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> Iterator[ReadRecord]:
     pos = 0
     for _ in range(count):
-        length, pos = _varint(payload, pos)
+        length, pos = _number(payload, pos)
         end = pos + length
-        timestamp, pos = _varint(payload, pos + 1)
-        delta, pos = _varint(payload, pos)
+        timestamp, pos = _number(payload, pos + 1)
+        delta, pos = _number(payload, pos)
         key, pos = _bytes(payload, pos)
         value, pos = _bytes(payload, pos)
         if end > len(payload):
@@ -149,19 +149,12 @@ def _crc32c(data: bytes) -> int:
     return checksum
 
 
-def _varint(data: bytes, pos: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[pos]
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), pos
-        shift += 7
-        if shift > 63:
-            raise WireError("a number of more than ten bytes in a record")
+def _number(data: bytes, pos: int) -> tuple[int, int]:
+    """A signed number and the position behind it. Raises WireError above ten bytes."""
+    value, pos = read_varlong(data, pos)
+    return signed(value), pos
 
 
 def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
-    size, pos = _varint(data, pos)
+    size, pos = _number(data, pos)
     return (None, pos) if size < 0 else (data[pos : pos + size], pos + size)

@@ -1,6 +1,49 @@
-"""The signed varints of records (format v2, KIP-98), written. Both who produces batches and who keeps them write them so."""
+"""The varints of records (format v2, KIP-98), read and written. Who produces batches, who keeps them and who reads them share this.
+
+Read, a number is unsigned, as its bytes say; `signed` undoes the zigzag encoding. Reading beyond the end raises IndexError.
+"""
 
 from __future__ import annotations
+
+from coordinator.wire.primitives import WireError
+
+
+class VarintTooLong(WireError):
+    """A number of more bytes than its kind may have."""
+
+
+def read_varint(data: bytes, pos: int) -> tuple[int, int]:
+    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position behind it. Raises VarintTooLong."""
+    value = data[pos]
+    if value < 0x80:
+        return value, pos + 1
+    byte = data[pos + 1]
+    if byte < 0x80:
+        return value & 0x7F | byte << 7, pos + 2
+    return _read_long(data, pos, 28, 0xFFFFFFFF, "a varint of more than five bytes")
+
+
+def read_varlong(data: bytes, pos: int) -> tuple[int, int]:
+    """The same for up to ten bytes and 64 bits."""
+    return _read_long(data, pos, 63, 0xFFFFFFFFFFFFFFFF, "a varlong of more than ten bytes")
+
+
+def _read_long(data: bytes, pos: int, last_shift: int, mask: int, fault: str) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & mask, pos
+        shift += 7
+        if shift > last_shift:
+            raise VarintTooLong(fault)
+
+
+def signed(value: int) -> int:
+    """The signed number that an unsigned one stands for."""
+    return (value >> 1) ^ -(value & 1)
 
 
 def put_varint(out: bytearray, value: int) -> None:
