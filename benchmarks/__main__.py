@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 
 ALL = (
-    "startup", "memory", "heartbeats", "rebalance", "produce_fetch", "wire", "assignors", "peers", "loads", "brokers",
+    "startup", "memory", "heartbeats", "rebalance", "produce_fetch", "request_cost", "wire", "assignors", "peers", "loads", "brokers",
     "consumer_groups", "page", "testing_kit", "real_broker",
 )  # fmt: skip
 

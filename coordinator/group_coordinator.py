@@ -1,8 +1,8 @@
-"""The group coordinator of one broker: which shard serves a group, and which partitions are served at all.
+"""The group coordinator of one broker: what a request means, and what time brings.
 
-Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard, made when it is first needed. Requests
-that name one group go to its shard; requests across groups are put together in `shards.across`. Availability is an object of its own, and
-each change of it an event. Time is an argument, clients are opaque tokens. Does not depend on clocks or sockets.
+Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard (`shards.partitions`). Requests
+that name one group go to its shard; requests across groups are put together in `shards.across`. Time is an argument, clients are opaque
+tokens. Does not depend on clocks or sockets.
 """
 
 from __future__ import annotations
@@ -14,26 +14,20 @@ from .errors import ErrorCode
 from .groups import events as ev
 from .groups.classic.decide.heartbeat import REFUSED
 from .groups.config import GroupConfig
-from .groups.decide import ENTRIES
+from .groups.decide import ENTRIES, Entry
 from .groups.group import Group
 from .groups.refusals import refusal
 from .groups.requests import Reply, Request, RequestContext
-from .java_hash import coordinator_partition
 from .shards import across
-from .shards.agenda import Agenda
 from .shards.availability import (
-    Availability,
-    AvailabilityEvent,
-    CoordinatorStopped,
     Leadership,
     PartitionsEmptied,
-    PartitionsLoaded,
-    PartitionsLoading,
     PartitionsUnloaded,
 )
-from .shards.durable import DurableEvents
 from .shards.journal import Effects, EventSink, LoggedEvent, Outcome
 from .shards.load import Load
+from .shards.partitions import SLICE, Partitions
+from .shards.replay import refold, resume
 from .shards.shard import Shard
 from .slices import Slices, whole
 from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
@@ -44,31 +38,9 @@ from .wire.schema import Response
 
 __all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
-#: How much one `tick` does at most: each unit is about an event, an offset or a group looked at, some 10 microseconds.
-SLICE = 1_000
 
-
-class GroupCoordinator:
+class GroupCoordinator(Partitions):
     """All groups of one broker. Call `handle` for each request, `tick` when `next_deadline` has come."""
-
-    def __init__(self, config: GroupConfig, log: EventSink | None = None, now: int = 0) -> None:
-        self.config = config
-        self.availability = Availability()
-        self._log = log
-        self._started_ms = now
-        self._durable: Callable[[int], DurableEvents] | None = None
-        self._shards: dict[int, Shard] = {}
-        self._index: dict[str, Shard] = {}
-        """The shard of each group that is served."""
-        self._loads: dict[int, Load] = {}
-        self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
-
-    def share(self, durable: Callable[[int], DurableEvents]) -> None:
-        """Be one of several coordinators, before anything else: it serves nothing until it loads a partition, and `durable` finds
-        what a partition keeps of its groups, whoever led it before."""
-        assert not self._shards, "a coordinator is shared from the start or never"
-        self.availability = Availability(leads_all=False)
-        self._durable = durable
 
     # -- looking
 
@@ -77,26 +49,9 @@ class GroupCoordinator:
         """The groups that are served, by id, in the order in which they came. Not to be changed by the caller."""
         return {group_id: shard.groups[group_id] for group_id, shard in self._index.items()}
 
-    @property
-    def shards(self) -> dict[int, Shard]:
-        """The shards that were needed so far, by partition. Not to be changed by the caller."""
-        return self._shards
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether partitions are being loaded."""
-        return bool(self._loads)
-
     def shard_of(self, group_id: str) -> Shard | None:
         """The shard of a group that is served; None: it is not served here, or there is no such group."""
         return self._index.get(group_id)
-
-    def partition_for(self, group_id: str) -> int:
-        """The partition of __consumer_offsets that holds a group (CFG-2).
-
-        The number of partitions is the one at the start: Kafka's coordinator does not follow the topic when it grows.
-        """
-        return coordinator_partition(group_id, self.config.offsets_topic_partitions)
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
         """A group as far as every replica has its durable events: what reads show that do not wait (META-2)."""
@@ -108,19 +63,22 @@ class GroupCoordinator:
     def handle(self, request: Request, now: int) -> Outcome:
         """Serve one request. Without a reply under its own token in the outcome it is parked until a later outcome."""
         message, context = request.message, request.context
-        kind = type(message)
-        if kind is HeartbeatRequest:
-            return Outcome((), (Reply(context.token, self.heartbeat(message, now)),))  # type: ignore[arg-type]
-        if kind is ConsumerGroupHeartbeatRequest:
-            renewed = self.renew_consumer(message, context.client_id, context.client_host, now)  # type: ignore[arg-type]
-            if renewed is not None:
-                return Outcome((), (Reply(context.token, renewed),))
         effects = Effects(now, context.cause)
-        serve = _ACROSS_GROUPS.get(kind)
-        response = self._of_one_group(message, context, effects) if serve is None else serve(self, message, context, effects)
+        response = self.serve(message, context, effects)
         if response is not None:
             effects.replies.append(Reply(context.token, response))
         return effects.outcome()
+
+    def serve(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
+        """As `handle`: the request's own response, None if it is parked. Events, and replies to others, go into `effects`."""
+        kind = type(message)
+        served = _SERVED.get(kind)
+        if served is not None:
+            return served(self, message, context, effects)
+        return self._of_one_group(ENTRIES[kind], message, context, effects)
+
+    def _heartbeat(self, request: HeartbeatRequest, context: RequestContext, effects: Effects) -> Response:
+        return self.heartbeat(request, effects.now)
 
     def _in_one_piece(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response:
         return whole(across.IN_SLICES[type(message)](self, message, context, effects), effects.now)
@@ -147,12 +105,12 @@ class GroupCoordinator:
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
 
-    def _of_one_group(self, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
+    def _of_one_group(self, entry: Entry, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
         """Serve a request that names one group, after the checks that need none, in Kafka's order."""
-        entry, group_id = ENTRIES[type(message)], message.group_id  # type: ignore[attr-defined]
-        error = ErrorCode.NONE
-        if entry.refuse is not None and (entry.refuse_first or not self.availability.stopped):  # ENT-2, ENT-3
-            error = entry.refuse(message, context, self.config)
+        group_id = message.group_id  # type: ignore[attr-defined]
+        refuse, error = entry.refuse, ErrorCode.NONE
+        if refuse is not None and (entry.refuse_first or not self.availability.stopped):  # ENT-2, ENT-3
+            error = refuse(message, context, self.config)
         shard = self._index.get(group_id)
         if not error and (shard is None or not group_id):
             error = self.refuse(group_id, empty_allowed=entry.empty_group_id)
@@ -163,6 +121,9 @@ class GroupCoordinator:
         return shard.handle(message, context, effects)
 
     def _consumer_heartbeat(self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response | None:
+        renewed = self.renew_consumer(request, context.client_id, context.client_host, effects.now)
+        if renewed is not None:
+            return renewed
         from .shards import consumer_requests  # at first use, so that start-up does not load it
 
         return consumer_requests.heartbeat(self, request, context, effects)
@@ -223,92 +184,6 @@ class GroupCoordinator:
             self.partition_shard(partition).end_transaction(producer_id, committed, effects)
         return effects.outcome()
 
-    def unload(self, now: int, partition: int | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6)."""
-        effects = Effects(now)
-        self._unload(tuple(p for p in self._partitions(partition) if self.availability.of(p) is not Leadership.NOT_LED), effects)
-        return effects.outcome()
-
-    def empty(self, now: int, partition: int | None = None) -> Outcome:
-        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good."""
-        effects = Effects(now)
-        partitions = tuple(self._partitions(partition))
-        self._change(PartitionsEmptied(partitions), effects)
-        self._unload_shards(partitions, effects)
-        for index in partitions:
-            if index in self._shards:
-                self._shards.pop(index).durable.clear()
-        return effects.outcome()
-
-    def begin_load(self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0) -> Outcome:
-        """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it is loaded (ERR-4).
-
-        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`, from `after_ms` on, until it is
-        done; otherwise `finish_load` ends it.
-        """
-        effects = Effects(now)
-        self._unload(self.availability.only(self._partitions(partition), Leadership.LED), effects)
-        self._begin_loads(partition, effects, by_itself=by_itself, after_ms=after_ms)
-        return effects.outcome()
-
-    def _begin_loads(self, partition: int | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
-        waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
-        if waiting:
-            self._change(PartitionsLoading(waiting), effects)
-        for index in self.availability.only(self._partitions(partition), Leadership.LOADING):
-            if index not in self._loads:
-                begins_ms = effects.now + after_ms
-                self._loads[index] = Load(self.partition_shard(index), by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
-
-    def finish_load(self, now: int, partition: int | None = None) -> Outcome:
-        """Take over the groups of one partition, or of all, as their durable events left them (ERR-7), at once."""
-        effects = Effects(now)
-        self._begin_loads(partition, effects, by_itself=False)
-        loads = {index: self._loads[index] for index in self._partitions(partition) if index in self._loads}
-        for load in loads.values():
-            while not load.done:
-                load.step(effects, SLICE)
-        self._loaded(tuple(loads), effects)
-        return effects.outcome()
-
-    def shutdown(self, now: int) -> Outcome:
-        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6)."""
-        effects = Effects(now)
-        self._change(CoordinatorStopped(), effects)
-        self._unload_shards(tuple(self._shards), effects)
-        return effects.outcome()
-
-    def _unload(self, partitions: tuple[int, ...], effects: Effects) -> None:
-        if partitions:
-            self._change(PartitionsUnloaded(partitions), effects)
-            self._unload_shards(partitions, effects)
-
-    def _unload_shards(self, partitions: tuple[int, ...], effects: Effects) -> None:
-        for partition in partitions:
-            self._loads.pop(partition, None)
-            if partition in self._shards:
-                self._shards[partition].unload(effects)
-
-    def _go_on_loading(self, partition: int, load: Load, effects: Effects, budget: int) -> int:
-        budget = load.step(effects, budget)
-        if load.done:
-            self._loaded((partition,), effects)
-        return budget
-
-    def _loaded(self, partitions: tuple[int, ...], effects: Effects) -> None:
-        if partitions:
-            self._change(PartitionsLoaded(partitions), effects)
-        for partition in partitions:
-            del self._loads[partition]
-            self._shards[partition].serve(effects.now)
-
-    def _change(self, event: AvailabilityEvent, effects: Effects) -> None:
-        """Availability changes. What follows from that is caused by it."""
-        self.availability.evolve(event)
-        effects.events.append((None, event))
-        if self._log is not None:
-            effects.cause = self._log.coordinator_event(event, effects.now, effects.cause)
-
     # -- logs
 
     @classmethod
@@ -318,7 +193,7 @@ class GroupCoordinator:
         for at_ms, group_id, event in events:
             if group_id is not None:
                 shard = coordinator.partition_shard(coordinator.partition_for(group_id))
-                shard.refold(at_ms, group_id, event)  # type: ignore[arg-type]
+                refold(shard, at_ms, group_id, event)  # type: ignore[arg-type]
                 continue
             coordinator.availability.evolve(event)  # type: ignore[arg-type]
             if isinstance(event, PartitionsEmptied):
@@ -333,7 +208,7 @@ class GroupCoordinator:
     def _resume(self, now: int) -> None:
         """After a replay: deadlines begin, and loads that were not finished go on by themselves."""
         for partition, shard in self._shards.items():
-            shard.resume(now)
+            resume(shard, now)
             leadership = self.availability.of(partition)
             if leadership is Leadership.LED:
                 shard.take_up(now)
@@ -355,17 +230,7 @@ class GroupCoordinator:
         coordinator.finish_load(now)
         return coordinator
 
-    # -- shards
-
-    def partition_shard(self, partition: int) -> Shard:
-        """The shard of a partition, made if nobody needed it before."""
-        shard = self._shards.get(partition)
-        if shard is None:
-            durable = DurableEvents() if self._durable is None else self._durable(partition)
-            shard = self._shards[partition] = Shard(
-                self.config, durable, self._index, self._log, lambda at: self._agenda.tell(partition, at), self._started_ms
-            )
-        return shard
+    # -- what requests across groups need
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
         """A group that is served, as a request meets it."""
@@ -383,11 +248,10 @@ class GroupCoordinator:
             return error
         return self.availability.error(self.partition_for(group_id))
 
-    def _partitions(self, partition: int | None) -> Iterable[int]:
-        return range(self.config.offsets_topic_partitions) if partition is None else (partition,)
 
-
-_ACROSS_GROUPS: dict[type, Callable[[GroupCoordinator, Any, RequestContext, Effects], Response | None]] = {
+#: Requests that are not served by the shard of the one group that they name, or have a short way.
+_SERVED: dict[type, Callable[[GroupCoordinator, Any, RequestContext, Effects], Response | None]] = {
+    HeartbeatRequest: GroupCoordinator._heartbeat,
     ListGroupsRequest: across.list_groups,
     ConsumerGroupHeartbeatRequest: GroupCoordinator._consumer_heartbeat,
     **dict.fromkeys(across.IN_SLICES, GroupCoordinator._in_one_piece),

@@ -18,13 +18,14 @@ from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..errors import ErrorCode
 from ..groups.requests import Request, RequestContext
+from ..shards.journal import Effects
 from .fresh_names import FreshNames
 from .lane import Lane, Waiting, uncollected
 from .limits import MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
 from .unserved import Unserved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from random import Random
 
     from ..cluster import Cluster
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..cluster.replication import Replication
     from ..event_log import EventLog
     from ..group_coordinator import GroupCoordinator, Outcome
+    from ..groups.requests import Reply
     from ..interceptors import Interceptor, InterceptorError
     from ..slices import Slices
     from ..wire.messages.describe_groups import DescribedGroup
@@ -51,13 +53,11 @@ LOG_RETRY_MS = 1000
 """How often a log that could not be written is tried again if nothing else happens."""
 _WOKEN_A_TURN = 64
 """So many parked fetches are read and answered in one turn of the driver's loop, and so many connections find room."""
+_MOST_ERRORS = 100
 
 
 def _never() -> bool:
     return False
-
-
-_MOST_ERRORS = 100
 
 
 class Broker(FreshNames):
@@ -122,23 +122,25 @@ class Broker(FreshNames):
         if self.gate is not None:
             self.gate.begin()
             self.coordinator.config.append_error = self._append_error(message)
-        outcome = self.coordinator.handle(Request(context, message), call.now)
-        return self._send(outcome, call.token, call.now)
+        effects = Effects(call.now, call.cause)
+        response = self.coordinator.serve(message, context, effects)
+        if effects.replies or self.gate is not None:
+            return self._reply(effects.replies, call.token, response, call.now)
+        return response
 
     def coordinate_in_slices(self, call: Call, message: RequestMessage) -> Slices[Message]:
         """As `coordinate`, in slices, for requests that may name many groups. They are answered at once."""
         context = RequestContext(call.version, call.client_id, call.client_host, "", call.token, call.cause)
         outcome = yield from self.coordinator.handle_in_slices(Request(context, message), call.now)
-        mine = self._send(outcome, call.token, call.now)
+        mine = self._reply(outcome.replies, call.token, None, call.now)
         assert mine is not None
         return mine
 
     def _append_error(self, message: RequestMessage) -> ErrorCode:
         """Why nothing can be written to a group's partition: too few of its replicas are in sync (ERR-1, ERR-2)."""
         group_id = getattr(message, "group_id", None)
-        if group_id is None:
-            return ErrorCode.NONE
-        partition = self.cluster.partition(CONSUMER_OFFSETS, self.coordinator.partition_for(group_id))
+        index = None if group_id is None else self.coordinator.partition_for(group_id)
+        partition = None if index is None else self.cluster.partition(CONSUMER_OFFSETS, index)
         if partition is None:
             return ErrorCode.NONE
         wanted = min(self.cluster.topics[CONSUMER_OFFSETS].effective_int("min.insync.replicas"), len(partition.replicas))
@@ -151,11 +153,11 @@ class Broker(FreshNames):
         """
         if isinstance(event, TopicDeleted):
             if event.topic == CONSUMER_OFFSETS:  # what the groups were is gone with it
-                self._send(self.coordinator.empty(now), None, now)
+                self.send_replies(self.coordinator.empty(now), now)
             elif event.topic == TRANSACTION_STATE and self._transactions is not None:
                 self._transactions.delete_all(now, cause)
             gone = [(event.topic, index) for index in range(event.partitions)]
-            self._send(self.coordinator.on_partitions_deleted(gone, now, cause), None, now)
+            self.send_replies(self.coordinator.on_partitions_deleted(gone, now, cause), now)
             self.parked_fetches.wake_topic(event.topic, now)
         elif isinstance(event, PartitionChanged):
             self.parked_fetches.wake(event.topic, event.partition, now)
@@ -167,22 +169,18 @@ class Broker(FreshNames):
 
     def load_groups(self, partition: int | None, now: int) -> None:
         """Serve the groups of a partition of __consumer_offsets (None: of all), as their durable events left them (ERR-7)."""
-        self._send(self.coordinator.finish_load(now, partition), None, now)
+        self.send_replies(self.coordinator.finish_load(now, partition), now)
 
     def begin_load(self, partition: int | None, load_ms: int, now: int) -> None:
         """As `load_groups`, in slices, from so many milliseconds on; until it is done, `coordinator.is_loading`."""
-        self._send(self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), None, now)
-        self._send(self.coordinator.tick(now), None, now)
+        self.send_replies(self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), now)
+        self.send_replies(self.coordinator.tick(now), now)
 
     def unload_groups(self, partition: int | None, now: int) -> None:
         """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked requests are told so (ERR-6)."""
-        self._send(self.coordinator.unload(now, partition), None, now)
+        self.send_replies(self.coordinator.unload(now, partition), now)
         if self.gate is not None:
             self.gate.lost(CONSUMER_OFFSETS, partition, now)
-
-    def send_replies(self, outcome: Outcome, now: int) -> None:
-        """Send the replies of something that the group coordinator was told to do directly."""
-        self._send(outcome, None, now)
 
     def _alone(self, event: ClusterEvent, now: int, cause: int | None) -> int | None:
         """What a controller publishes to its only broker."""
@@ -256,7 +254,7 @@ class Broker(FreshNames):
 
     def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None) -> None:
         """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended (TXN-5)."""
-        self._send(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), None, now)
+        self.send_replies(self.coordinator.end_transaction(producer_id, committed, partition, now, cause), now)
 
     # -- what connections use ----------------------------------------------------------------------------------------
 
@@ -317,7 +315,7 @@ class Broker(FreshNames):
             self._flush_log(now)
         if not self.log_is_blocked:  # else what has fallen due for groups and transactions is put off: nothing changes that is not logged
             tick = self.coordinator.tick
-            self._send(uncollected(tick, now) if self.coordinator.is_loading else tick(now), None, now)
+            self.send_replies(uncollected(tick, now) if self.coordinator.is_loading else tick(now), now)
             if self._transactions is not None:
                 self._transactions.tick(now)
         self.parked_fetches.tick(now)
@@ -371,14 +369,17 @@ class Broker(FreshNames):
 
     def shut_down(self, now: int) -> None:
         """Answer parked joins and syncs as a stopping broker does (ERR-6). Parked fetches get no answer, as in Kafka."""
-        self._send(self.coordinator.shutdown(now), None, now)
+        self.send_replies(self.coordinator.shutdown(now), now)
 
-    def _send(self, outcome: Outcome, own: int | None, now: int) -> Message | None:
-        """Send an outcome's replies. The one for `own` is returned: its connection sends it in its turn."""
-        mine = None
+    def send_replies(self, outcome: Outcome, now: int) -> None:
+        """Send the replies of something that no request in hand brought about."""
+        self._reply(outcome.replies, None, None, now)
+
+    def _reply(self, replies: Iterable[Reply], own: int | None, mine: Message | None, now: int) -> Message | None:
+        """Send replies. The one for the token `own`, or `mine`, is returned: its connection sends it in its turn."""
         gate = self.gate
         needs = None if gate is None else gate.needs(now)
-        for token, message in outcome.replies:
+        for token, message in replies:
             assert isinstance(token, int)
             if token == own:
                 mine = message

@@ -25,6 +25,20 @@ Asked = TypeVar("Asked", bound=Topic)
 Answered = TypeVar("Answered", bound=Topic)
 
 
+def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
+    """Whether the cluster has everything that a request names by topic names, and each topic is named with partitions."""
+    known = cluster.topics
+    for topic in topics:
+        found, partitions = known.get(topic.name), topic.partitions
+        if found is None or not partitions:
+            return False
+        count = len(found.partitions)
+        for partition in partitions:
+            if not 0 <= partition.partition_index < count:
+                return False
+    return True
+
+
 class MissingPartitions(Generic[Asked, Answered]):
     """The part of an answer that the cluster alone decides.
 

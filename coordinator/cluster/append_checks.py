@@ -43,29 +43,32 @@ def check_records(header: BatchHeader, body: bytes, config: LogConfig, now_ms: i
     A compressed batch is opened and its records are walked over as far as `budget` goes; what lies behind is believed. Raises
     BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and UNKNOWN_SERVER_ERROR (-1) for bytes that cannot be opened.
     """
-    opened, seen = _walked(header, body, budget or Budget.for_request(len(body)))
-    highest, lowest = header.max_timestamp, min(header.base_timestamp, header.max_timestamp)
-    if opened is None:
-        return highest
+    highest = header.max_timestamp
+    lowest = min(header.base_timestamp, highest)
+    opened = None
+    if header.codec:
+        opened, seen = _walked(header, body, budget or Budget.for_request(len(body)))
+        if opened is None:
+            return highest
+    else:
+        seen = survey(body, header.record_count, RECORDS)  # not cut out: the hot path
     if not header.attributes & LOG_APPEND_TIME and seen.min_timestamp_delta <= seen.max_timestamp_delta:
         found, lowest = header.base_timestamp + seen.max_timestamp_delta, header.base_timestamp + seen.min_timestamp_delta
         if lowest < -1 << 63 or found >= 1 << 63:
-            found, lowest = _wrapped_bounds(header, opened.data if header.codec else body[RECORDS:])
-        highest = max(found, _NO_TIMESTAMP) if opened.whole else max(found, highest)
+            found, lowest = _wrapped_bounds(header, body[RECORDS:] if opened is None else opened.data)
+        highest = max(found, _NO_TIMESTAMP if opened is None or opened.whole else highest)
     doubtful = bool(header.attributes & LOG_APPEND_TIME)
     if not config.append_time:
         doubtful = doubtful or highest > now_ms + config.timestamp_after_max_ms or lowest < now_ms - config.timestamp_before_max_ms
     if doubtful or (config.compacted and seen.keyless):
-        _refuse_records(header, opened.data if header.codec else body[RECORDS:], config, now_ms, where)
-    if header.codec and not seen.in_order:  # Kafka builds the batch anew, for which it has not read enough (-1)
+        _refuse_records(header, body[RECORDS:] if opened is None else opened.data, config, now_ms, where)
+    if opened is not None and not seen.in_order:  # Kafka builds the batch anew, for which it has not read enough (-1)
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, "offsets within the batch are not consecutive")
     return highest
 
 
 def _walked(header: BatchHeader, body: bytes, budget: Budget) -> tuple[Opened | None, Survey]:
     """The plain bytes of a compressed batch, and what the walk over the records found. None: this Python cannot open the codec."""
-    if not header.codec:
-        return Opened(body), survey(body, header.record_count, RECORDS)  # not cut out: the hot path
     try:
         opened = decompress(header.codec, body[RECORDS:], budget)
     except ValueError as error:

@@ -9,6 +9,8 @@ Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from struct import Struct
 from typing import NamedTuple
 
@@ -118,17 +120,22 @@ def parse_header(data: bytes, pos: int = 0) -> BatchHeader:
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C (Castagnoli). The library is loaded at first use: a start should not wait for it.
+    """CRC-32C (Castagnoli)."""
+    return _checksum()(data)
+
+
+@cache
+def _checksum() -> Callable[[bytes], int]:
+    """The library's function, loaded at first use: a start should not wait for it.
 
     Where it cannot be installed (Python in a web page), a slow table does the same.
     """
+    value: Callable[[bytes], int]
     try:
         from google_crc32c import value
     except ImportError:
         from .plain_crc32c import value
-
-    checksum: int = value(data)
-    return checksum
+    return value
 
 
 def is_transactional(data: bytes) -> bool:

@@ -18,6 +18,7 @@ from ..groups import events as ev
 from ..groups.config import GroupConfig
 from ..shards.availability import LogTruncated, PartitionsEmptied, PartitionsLoading
 from ..shards.durable import DurableEvents
+from ..shards.replay import refold
 from ..transactions.events import FORGETTING
 from ..transactions.events import Event as TransactionEvent
 from ..transactions.evolve import evolve as evolve_transaction
@@ -81,7 +82,7 @@ class ReplayedBrokers:
         index = coordinator.partition_for(group_id)
         if type(event) in ev.DURABLE:
             self._rows.setdefault(index, []).append(_Row(line["seq"], line["at_ms"], group_id, event))
-        coordinator.partition_shard(index).refold(line["at_ms"], group_id, event)
+        refold(coordinator.partition_shard(index), line["at_ms"], group_id, event)
 
     def _coordinate(self, line: Line) -> None:
         node, event = line["broker"], coordinator_from_plain(line)

@@ -32,14 +32,12 @@ from .requests import Decision, RequestContext
 
 Decide = Callable[[Any, Any, RequestContext, int, GroupConfig], Decision]
 
-#: By membership and request.
-_OF_MEMBERSHIP: dict[type, dict[type, Decide]] = {
-    ClassicGroup: {
-        HeartbeatRequest: decide_heartbeat,
-        JoinGroupRequest: decide_join,
-        LeaveGroupRequest: decide_leave,
-        SyncGroupRequest: decide_sync,
-    },
+#: Requests about the membership of a group of the classic protocol.
+_OF_MEMBERSHIP: dict[type, Decide] = {
+    HeartbeatRequest: decide_heartbeat,
+    JoinGroupRequest: decide_join,
+    LeaveGroupRequest: decide_leave,
+    SyncGroupRequest: decide_sync,
 }
 _OF_OFFSETS: dict[type, Decide] = {
     OffsetCommitRequest: decide_commit,
@@ -50,11 +48,13 @@ _OF_OFFSETS: dict[type, Decide] = {
 
 def decide(group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig) -> Decision:
     """What a request does to an existing, or just created, group."""
-    of_offsets = _OF_OFFSETS.get(type(request))
-    if of_offsets is not None:
-        return of_offsets(group, request, context, now, config)
+    kind = type(request)
+    of_membership = _OF_MEMBERSHIP.get(kind)
+    if of_membership is None:
+        return _OF_OFFSETS[kind](group, request, context, now, config)
     membership = group.membership
-    return _OF_MEMBERSHIP[type(membership)][type(request)](membership, request, context, now, config)
+    assert type(membership) is ClassicGroup, f"{group.group_id} is a consumer group"
+    return of_membership(membership, request, context, now, config)
 
 
 class Entry(NamedTuple):
@@ -79,9 +79,9 @@ ENTRIES: dict[type, Entry] = {
     JoinGroupRequest: Entry(
         creates="join",
         refuse_creation=lambda request, context: ErrorCode.UNKNOWN_MEMBER_ID if request.member_id else ErrorCode.NONE,
-        refuse=lambda request, context, config: refuse_join(request, config),
+        refuse=refuse_join,
     ),
-    SyncGroupRequest: Entry(refuse=lambda request, context, config: refuse_sync(request, context), refuse_first=True),
+    SyncGroupRequest: Entry(refuse=refuse_sync, refuse_first=True),
     LeaveGroupRequest: Entry(without_group=leave_without_group),
     OffsetCommitRequest: Entry(creates="commit", refuse_creation=refuse_commit_without_group, empty_group_id=True),
     TxnOffsetCommitRequest: Entry(

@@ -21,6 +21,9 @@ from .offsets import evolve as offsets
 def evolve(group: Group, event: ev.Event, at: int) -> None:
     """Fold `event`, which happened at the instant `at`, into `group`."""
     kind, membership = type(event), group.membership
+    if kind is ev.OffsetsCommitted:  # the most frequent
+        _OFFSET_FOLDS[kind](group, event, at)
+        return
     if type(membership) is ClassicGroup:
         change = classic.FOLDS.get(kind)
         if change is not None:  # none of these converts a group

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple, get_args
 
 from ..groups import events as ev
@@ -49,14 +50,19 @@ class DurableEvents:
     def append(self, at_ms: int, group: str, event: ev.Event) -> int:
         """Write an event down; returns its offset."""
         offset = self.end
-        self.end = offset + 1
-        if type(event) is not ev.OffsetsCommitted:  # which come most
+        self.end = end = offset + 1
+        committed = type(event) is ev.OffsetsCommitted  # which come most
+        if not committed:
             self._note_transaction(group, event)
         if self._replicated:
             self._tail.append(StoredEvent(offset, at_ms, group, event))
-        else:
-            self.high_watermark = self.end
+            return offset
+        self.high_watermark = end
+        compacted = self._groups.get(group) if committed else None
+        if compacted is None:
             self._compact(offset, at_ms, group, event)
+        else:
+            compacted.put(offset, at_ms, event)
         return offset
 
     def commit_up_to(self, high_watermark: int) -> None:
@@ -186,6 +192,7 @@ class _Entry:
 
 
 _MEMBERSHIP = "membership"
+_offset = itemgetter(0)
 _OF_CONSUMER_GROUPS = frozenset(get_args(ConsumerEvent))
 
 
@@ -196,17 +203,25 @@ def _is_partition(key: Hashable) -> bool:
 class _CompactedEvents:
     """The events of one group that still matter, by offset."""
 
-    __slots__ = ("_entries", "_owners", "_pending")
+    __slots__ = ("_entries", "_owners", "_pending", "_single")
 
     def __init__(self) -> None:
         self._entries: dict[int, _Entry] = {}
         self._owners: dict[Hashable, int] = {}  # key -> offset of the event that has its value
         self._pending: dict[int, list[int]] = {}  # producer id -> offsets of its OffsetsPending
+        self._single: dict[Hashable, tuple[int, int, ev.Event]] = {}
+        """Commits of one partition, by that partition, as `rows` gives them: the most frequent events. They are in no other table."""
 
-    def rows(self) -> Iterator[tuple[int, int, ev.Event]]:
+    def rows(self) -> Iterable[tuple[int, int, ev.Event]]:
         """Offset, instant and event of each; of a commit only the partitions that no later event has."""
-        for offset, entry in self._entries.items():
-            yield offset, entry.at_ms, self._current(offset, entry.event) if entry.partly else entry.event
+        rows = [
+            (offset, entry.at_ms, self._current(offset, entry.event) if entry.partly else entry.event)
+            for offset, entry in self._entries.items()
+        ]
+        if self._single:
+            rows += self._single.values()
+            rows.sort(key=_offset)
+        return rows
 
     def _current(self, offset: int, event: ev.Event) -> ev.Event:
         if isinstance(event, TargetAssigned):
@@ -217,11 +232,11 @@ class _CompactedEvents:
 
     def put(self, offset: int, at_ms: int, event: ev.Event) -> None:
         """Add the latest event."""
-        if type(event) is ev.OffsetsCommitted and len(event.offsets) == 1:  # the most frequent, in short
+        if type(event) is ev.OffsetsCommitted and len(event.offsets) == 1:
             key = event.offsets[0][:2]
-            self._release(key)
-            self._owners[key] = offset
-            self._entries[offset] = _Entry(at_ms, event, 1)
+            if key in self._owners:
+                self._release(key)
+            self._single[key] = offset, at_ms, event
             return
         match event:
             case ev.OffsetsCommitted(offsets=offsets):
@@ -263,6 +278,8 @@ class _CompactedEvents:
         """The value of a key is out of date: drop its event, or the part of it that nobody needs, once that is the larger part."""
         offset = self._owners.pop(key, None)
         if offset is None:
+            if self._single:
+                self._single.pop(key, None)
             return
         entry = self._entries[offset]
         entry.live -= 1

@@ -31,13 +31,14 @@ from ..groups.refusals import refusal
 from ..groups.requests import Decision, Parked, Reply, RequestContext, Then
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ..wire.messages.join_group import JoinGroupResponse
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response
 from .causes import CauseTracker
 from .durable import DurableEvents
 from .journal import Effects, EventSink
 from .sweep import Sweep, cleaning_up, removing_offsets
-from .timers import CLEANUP, TimerKind, Timers
+from .timers import CLEANUP, FOLLOW, TimerKind, Timers
 
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroups
@@ -45,7 +46,10 @@ if TYPE_CHECKING:
 _SESSION, _JOIN, _SYNC = int(TimerKind.SESSION), int(TimerKind.JOIN_PHASE), int(TimerKind.SYNC_PHASE)
 #: Events whose answers to parked syncs renew those members' sessions (SES-1).
 _RENEWING = frozenset({ev.RebalanceStarted, ev.GenerationStored, ev.AssignmentRejected})
-_ENDS = (ev.GroupDeleted, ev.GroupUnloaded)
+ENDS = (ev.GroupDeleted, ev.GroupUnloaded)
+"""Events after which a shard does not have a group any more."""
+#: Events of a classic group that answer nobody and are not durable; nothing follows from them but what `FOLLOW` says.
+_PLAIN = frozenset({ev.MemberPending, ev.PendingMemberRemoved, ev.MemberJoined, ev.MemberRejoined, ev.MemberSynced})
 _NO_CONTEXT = RequestContext(0)
 _CONSUMER_SESSION = int(TimerKind.CONSUMER_SESSION)
 _OF_CONSUMER_GROUPS = frozenset(get_args(ev.ConsumerEvent))
@@ -174,7 +178,7 @@ class Shard:
     ) -> Response | None:
         """Fold a decision and what follows from it; returns the response, or None if the request is parked."""
         if decision.events:
-            if not self.writable():  # nothing changes that is not logged (ERR-1, ERR-2)
+            if self.log is not None and not self.log.writable:  # nothing changes that is not logged (ERR-1, ERR-2)
                 return refusal(message, context, client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR))
             if decision.parks is not None:
                 member_id, kind = decision.parks
@@ -186,9 +190,9 @@ class Shard:
                 steps = settle(group.classic, decision.then, decision.reason, effects.now, self.config)
                 self.settle(group, steps, effects, before)
         if decision.alive:
-            self.timers.renew(group.classic, message.member_id, effects.now)  # type: ignore[attr-defined]
+            self.timers.renew(group.membership, message.member_id, effects.now)  # type: ignore[arg-type, attr-defined]
         reply = decision.reply if decision.answer is None else decision.answer()
-        return None if reply is None else in_version(reply, context.api_version)
+        return in_version(reply, context.api_version) if type(reply) is JoinGroupResponse else reply
 
     def delete(self, group_id: str, effects: Effects) -> ErrorCode:
         """Delete a group that DeleteGroups names, or say why it may not be (DG-1)."""
@@ -317,8 +321,14 @@ class Shard:
             evolve(group, event, now)
             self.durable.append(now, group.group_id, event)
             return self._write(group, event, effects, before)
-        if not isinstance(membership, ClassicGroup) or kind in _OF_CONSUMER_GROUPS:
+        if type(membership) is not ClassicGroup or kind in _OF_CONSUMER_GROUPS:
             return self._fold_of_consumer_group(group, event, effects, before)
+        if kind in _PLAIN:  # each member's part in a rebalance, in short
+            evolve(group, event, now)
+            follow = FOLLOW.get(kind)
+            if follow is not None:
+                follow(self.timers, membership, event, now)
+            return self._write(group, event, effects, before)
         renewed = self._answer(membership, event, effects) if kind in ANSWERING else ()
         inherited_ms = membership.members[event.replaced].session_timeout_ms if isinstance(event, ev.MemberReplaced) else 0
         evolve(group, event, now)
@@ -329,7 +339,7 @@ class Shard:
             self.timers.arm_session(group.group_id, event.member_id, now + inherited_ms)
         elif isinstance(event, ev.MemberRemoved):  # SYNC-7
             self.parked.pop((group.group_id, event.member_id, Parked.SYNC), None)
-        elif kind in _ENDS:
+        elif kind in ENDS:
             del self.groups[group.group_id]
             self._index.pop(group.group_id, None)
         if kind in ev.DURABLE:
@@ -340,7 +350,7 @@ class Shard:
         """One event of a consumer group, which has no parked requests; its timers follow from decisions."""
         membership, kind = group.consumer, type(event)
         evolve(group, event, effects.now)
-        if kind in _ENDS:
+        if kind in ENDS:
             if membership is not None:
                 self.consumer.stop_timers(group.group_id, membership)
             del self.groups[group.group_id]
@@ -348,29 +358,6 @@ class Shard:
         if kind in ev.DURABLE:
             self.durable.append(effects.now, group.group_id, event)
         return self._write(group, event, effects, before)
-
-    def refold(self, at_ms: int, group_id: str, event: ev.Event) -> None:
-        """Fold an event of a log again, when a coordinator is replayed. Sessions and parked requests are not in a log."""
-        kind, group = type(event), self.groups.get(group_id)
-        if kind is ev.GroupCreated:
-            group = self.groups[group_id] = Group(group_id, at_ms)
-        elif kind is ev.GroupLoaded:
-            group = self.groups[group_id] = self.durable.fold(group_id)
-        if kind in ev.DURABLE:
-            self.durable.append(at_ms, group_id, event)
-        if group is not None:  # otherwise nobody served the group: only its durable events went on
-            evolve(group, event, at_ms)
-            if kind in _ENDS:
-                del self.groups[group_id]
-
-    def resume(self, now: int) -> None:
-        """After a replay: every session has its whole timeout again, and phases go on."""
-        for group in self.groups.values():
-            if group.consumer is not None:
-                self.consumer.start_timers(group, now)
-                continue
-            self.timers.arm_sessions(group.classic, now)
-            self.timers.arm_phases(group.classic)
 
     def _write(self, group: Group, event: ev.Event, effects: Effects, before: int | None) -> int | None:
         group_id = group.group_id

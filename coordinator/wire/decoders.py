@@ -85,13 +85,18 @@ class Decoder(SourceWriter):
         if not self.flexible:
             self.emit(f"{target}.unknown_tags = None")
             return
-        self.read("B", "n")
-        self.flush()
         refused = [field for field in cls.fields if field.tag is not None and field not in tagged]
         if not tagged and not refused:
-            self.emit(f"if n: {target}.unknown_tags, p = tags(data, p - 1)", f"else: {target}.unknown_tags = None")
+            if self.run:
+                self.read("B", "n")
+                self.flush()
+                self.emit(f"if n: {target}.unknown_tags, p = tags(data, p - 1)", f"else: {target}.unknown_tags = None")
+            else:
+                self.emit(f"if data[p]: {target}.unknown_tags, p = tags(data, p)", f"else: {target}.unknown_tags = None; p += 1")
             self.checked = True
             return
+        self.read("B", "n")
+        self.flush()
         self.emit(f"{target}.unknown_tags = None", "if n:")
         self.depth += 1
         self.emit("if n > 127: n, p = number(data, p - 1)")
@@ -156,8 +161,8 @@ class Decoder(SourceWriter):
     def bytes(self, field: Field, target: str, path: str, nullable: bool) -> None:
         text = field.kind == "string"
         off = self.prefix("h" if text else "i", "length" if text else "number", target, path, nullable)
-        self.emit(f"e = p + n{' - 1' if off else ''}")
-        self.emit(f'{target} = str(data[p:e], "utf-8", "replace")' if text else f"{target} = data[p:e]", "p = e")
+        cut = f"data[p:(p := p + n{' - 1' if off else ''})]"
+        self.emit(f'{target} = {cut}.decode("utf-8", "replace")' if text else f"{target} = {cut}")
         self.depth -= nullable
         self.checked = False
 

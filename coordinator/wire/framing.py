@@ -69,7 +69,7 @@ def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str,
     client_id = ""
     if length > 0:
         end = pos + length
-        client_id = str(frame[pos:end], "utf-8", "replace")
+        client_id = frame[pos:end].decode("utf-8", "replace")
         pos = end
     if version >= flexible:
         if frame[pos : pos + 1] == b"\0":  # no tagged fields: so it is with every client

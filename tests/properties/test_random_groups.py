@@ -197,7 +197,7 @@ def a_refused_join_starts_a_rebalance(patch: pytest.MonkeyPatch) -> None:
         return decision
 
     right = join.decide_join
-    patch.setitem(groups_decide._OF_MEMBERSHIP[ClassicGroup], JoinGroupRequest, decide)
+    patch.setitem(groups_decide._OF_MEMBERSHIP, JoinGroupRequest, decide)
 
 
 @bug

@@ -44,6 +44,20 @@ def test_a_commit_that_was_overtaken_does_not_come_back_with_the_removal_of_the_
     assert {key: o.offset for key, o in kept.fold("g").offsets.items()} == {("t", 1): 1}
 
 
+def test_commits_of_one_partition_and_of_several_take_each_others_place() -> None:
+    """PST-1: what is left stands in the order in which it was written, whichever kind of commit it came with."""
+    kept = DurableEvents()
+    for at, event in enumerate([
+        commit(("t", 0, 1)), commit(("t", 1, 2)), commit(("t", 0, 3), ("t", 2, 3)), commit(("t", 2, 4)), commit(("t", 1, 5)),
+    ]):  # fmt: skip
+        kept.append(at, "g", event)
+    left = [(stored.offset, stored.at_ms, stored.event) for stored in kept.events()]
+    assert left == [(2, 2, commit(("t", 0, 3))), (3, 3, commit(("t", 2, 4))), (4, 4, commit(("t", 1, 5)))]
+    kept.append(5, "g", commit(("t", 1, 6), ("t", 2, 6)))
+    kept.append(6, "g", ev.OffsetsRemoved("deleted", (("t", 2),)))
+    assert {key: o.offset for key, o in kept.fold("g").offsets.items()} == {("t", 0): 3, ("t", 1): 6}
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_compacted_or_not_the_group_is_the_same(seed: int) -> None:
     """TXN-5, TXN-7, PST-1: transactions of several producers, plain commits and removals, in any order."""

@@ -18,7 +18,7 @@ from ...wire.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from ...wire.primitives import fits
-from ..missing_partitions import MissingPartitions
+from ..missing_partitions import MissingPartitions, nothing_is_missing
 
 if TYPE_CHECKING:
     from ..call import Call, Result
@@ -32,6 +32,8 @@ def handle(broker: Broker, call: Call) -> Result:
     request = call.message
     assert isinstance(request, OffsetCommitRequest)
     by_id = call.version >= _FIRST_WITH_IDS
+    if not by_id and nothing_is_missing(broker.cluster, request.topics) and fits(request.group_id):
+        return broker.coordinate(call, request)  # most requests, in short
     missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = MissingPartitions(
         broker.cluster, OffsetCommitResponseTopic, OffsetCommitResponsePartition, by_id=by_id
     )

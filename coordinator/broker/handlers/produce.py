@@ -18,7 +18,7 @@ from ...cluster.append_checks import LogConfig
 from ...cluster.compression import Budget
 from ...cluster.records import PRODUCER_ID_END, TRANSACTIONAL, BatchHeader, BatchRefused, is_transactional, sole_batch
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP, whole
+from ...slices import ITEMS_A_STEP
 from ...transactions.decide import Producer
 from ...wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -69,9 +69,32 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Append the batches; answered at once, unless all replicas in sync are to have them (acks=-1) and some are behind."""
     request = call.message
     assert isinstance(request, ProduceRequest)
-    if len(request.topic_data) == 1 and len(request.topic_data[0].partition_data) == 1:
-        return whole(_produce(broker, call, request), call.now)
+    topics = request.topic_data
+    if len(topics) == 1 and len(topics[0].partition_data) == 1:
+        return _produce_to_one(broker, call, request)
     return Sliced(_produce(broker, call, request))
+
+
+def _produce_to_one(broker: Broker, call: Call, request: ProduceRequest) -> Result:
+    """As `_produce`, in short, for the requests that come most: those of one partition."""
+    [(name, data)] = _parts(request, call.version)
+    answers: dict[Key, PartitionProduceResponse] = {}
+    batches: dict[Key, Batch] = {}
+    try:
+        _refuse_unnamed_transactions(request)
+        batch = _find(broker, call.version, name, data, answers)
+        if batch is not None:
+            batches[name, data.index] = batch
+            _refuse_stubs((batch,))
+        if request.transactional_id is not None:
+            _admit(broker, call, request.transactional_id, batches, answers)
+    except BatchRefused as refusal:
+        return _respond(broker, call, request.acks, {(name, data.index): _refused(data.index, refusal)})
+    if not batches:
+        return _respond(broker, call, request.acks, answers)
+    assert batch is not None
+    answer = _append(broker, call, request.acks, batch, None)
+    return _appended(broker, call, request, batches, {(name, data.index): answer}, answers)
 
 
 def _produce(broker: Broker, call: Call, request: ProduceRequest) -> Slices[Result]:
@@ -100,10 +123,18 @@ def _produce(broker: Broker, call: Call, request: ProduceRequest) -> Slices[Resu
         if not count % ITEMS_A_STEP and request.transactional_id is None:  # whom the coordinator admitted is not interrupted
             call = call._replace(now=(yield))
         appended[key] = _append(broker, call, request.acks, batch, budget)
+    return _appended(broker, call, request, batches, appended, answers)
+
+
+def _appended(
+    broker: Broker, call: Call, request: ProduceRequest, batches: dict[Key, Batch], appended: dict[Key, PartitionProduceResponse],
+    answers: dict[Key, PartitionProduceResponse],
+) -> Result:
+    """The batches were appended, or refused by their logs: tell who waits for records, and answer, or wait for replicas."""
     _tell_readers(broker, [batch.partition for key, batch in batches.items() if not appended[key].error_code], call.now)
     if request.acks == -1 and broker.replication is not None and _waits(broker, call, request.timeout_ms, batches, appended, answers):
         return None
-    return _respond(broker, call, request.acks, appended | answers)
+    return _respond(broker, call, request.acks, appended | answers if answers else appended)
 
 
 def _tell_readers(broker: Broker, written: list[Partition], now: int) -> None:
@@ -208,7 +239,7 @@ def _find(
         return None
 
 
-def _append(broker: Broker, call: Call, acks: int, batch: Batch, budget: Budget) -> PartitionProduceResponse:
+def _append(broker: Broker, call: Call, acks: int, batch: Batch, budget: Budget | None) -> PartitionProduceResponse:
     partition, topic = batch.partition, batch.topic
     index = partition.index
     if acks not in (-1, 0, 1):
@@ -232,7 +263,7 @@ def _append(broker: Broker, call: Call, acks: int, batch: Batch, budget: Budget)
         if refusal.error not in _NO_LOG_START:
             answer.log_start_offset = log.log_start_offset
         return answer
-    if not placed.duplicate:
+    if broker.log is not None and not placed.duplicate:
         data_log.appended(broker.log, broker.node_id, call, acks, topic.name, index, batch.header, placed.base_offset)
     return PartitionProduceResponse(
         index=index, base_offset=placed.base_offset, log_append_time_ms=placed.timestamp, log_start_offset=log.log_start_offset)
@@ -274,15 +305,17 @@ def _respond(broker: Broker, call: Call, acks: int, answers: dict[Key, Partition
 def _answered(broker: Broker, call: Call, answers: dict[Key, PartitionProduceResponse]) -> ProduceResponse:
     response = ProduceResponse()
     topics: dict[str | bytes, TopicProduceResponse] = {}
-    leaders: set[int] = set()
+    leaders: list[int] = []
     for (name, _), answer in answers.items():
-        if name not in topics:
-            topics[name] = TopicProduceResponse(topic_id=name) if isinstance(name, bytes) else TopicProduceResponse(name=name)
-        topics[name].partition_responses.append(answer)
-        if answer.current_leader.leader_id >= 0:
-            leaders.add(answer.current_leader.leader_id)
-    response.responses = list(topics.values())
-    for leader in sorted(leaders):
+        topic = topics.get(name)
+        if topic is None:
+            topic = topics[name] = TopicProduceResponse(topic_id=name) if isinstance(name, bytes) else TopicProduceResponse(name=name)
+            response.responses.append(topic)
+        topic.partition_responses.append(answer)
+        leader = answer.current_leader.leader_id
+        if leader >= 0:
+            leaders.append(leader)
+    for leader in sorted(set(leaders)) if leaders else ():
         node = broker.cluster.brokers.get(leader)
         if node is not None and call.listener in node.endpoints:
             host, port = node.endpoints[call.listener]

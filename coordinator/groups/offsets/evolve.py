@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def _committed(group: Group, event: OffsetsCommitted, at: int) -> None:
-    for o in event.offsets:
-        group.offsets.commit(o.topic, o.partition, Offset(o.offset, o.leader_epoch, o.metadata, at, o.expire_ms))
-        group.pending_offsets.overtake((o.topic, o.partition))
+    commit, overtake = group.offsets.commit, group.pending_offsets.overtake
+    for topic, partition, offset, leader_epoch, metadata, expire_ms in event.offsets:
+        commit(topic, partition, Offset(offset, leader_epoch, metadata, at, expire_ms))
+        overtake((topic, partition))
 
 
 def _offsets_pending(group: Group, event: OffsetsPending, at: int) -> None:

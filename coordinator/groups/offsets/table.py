@@ -44,11 +44,12 @@ class Offsets(dict[tuple[str, int], Offset]):
             if (len(self._slots) + 1) * 3 > self._topic_slots * 4:
                 self._topic_slots *= 2
             table = self._slots[topic] = [0, _SMALLEST]
-        if (table[0] + 1) * 3 > table[1] * 4:
-            table[1] *= 2
-        if (topic, partition) not in self:
-            table[0] += 1
-        self[topic, partition] = offset
+        key, (partitions, slots) = (topic, partition), table
+        if (partitions + 1) * 3 > slots * 4:
+            table[1] = slots * 2
+        if key not in self:
+            table[0] = partitions + 1
+        self[key] = offset
 
     def forget(self, key: tuple[str, int]) -> None:
         """Take a partition's offset out, if it has one."""

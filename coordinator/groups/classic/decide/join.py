@@ -21,7 +21,7 @@ _REQUIRES_KNOWN_MEMBER_ID = 4
 _CAN_SKIP_ASSIGNMENT = 9
 
 
-def refuse_join(request: JoinGroupRequest, config: GroupConfig) -> ErrorCode:
+def refuse_join(request: JoinGroupRequest, context: RequestContext, config: GroupConfig) -> ErrorCode:
     """The checks that need no group: INVALID_GROUP_ID for an empty one, INVALID_SESSION_TIMEOUT for one out of bounds (ENT-3)."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID

@@ -16,7 +16,7 @@ from .record import append_error, generation_record
 _NAMES_PROTOCOL = 5
 
 
-def refuse_sync(request: SyncGroupRequest, context: RequestContext) -> ErrorCode:
+def refuse_sync(request: SyncGroupRequest, context: RequestContext, config: GroupConfig) -> ErrorCode:
     """The check that needs no group: 23 for protocol fields left null (ENT-2)."""
     if context.api_version >= _NAMES_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL

@@ -1,0 +1,357 @@
+"""Processor time of the requests that come most, from bytes to bytes, beside that of another checkout.
+
+`python -m benchmarks.request_cost` prints microseconds for one request of each kind. `python -m benchmarks.request_cost --against DIR`
+compares with the checkout in DIR: for each of ten pairs two fresh processes, one of each checkout, take turns with short pieces of
+work, and the pair's ratio is that of their cheapest pieces; printed are the median of the ratios and its 95 % interval (of ten
+values, the second lowest and the second highest). `--count` counts the Python instructions of one request, which
+other work on the machine cannot change.
+
+One process without sockets: what the kernel and the event loop add is the same for both and would only hide a difference. A
+piece of work runs in the checkout that the interpreter imports, so this file asks only for what both have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from statistics import median
+from time import process_time
+from types import FrameType
+from typing import Any
+
+from benchmarks.process import Row
+from coordinator.broker.build import build_broker, topic_options
+from coordinator.broker.connection import Connection
+from coordinator.cluster.configs import BrokerConfigs
+from coordinator.cluster.record_codec import build_batch
+from coordinator.wire.framing import frame, request_header
+from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+_PIECE_S = 0.06
+_PIECES = 12
+_OURS = Path(__file__).resolve().parent.parent
+_HEAD_BYTES = 9  # size, correlation id, no tagged fields
+Work = tuple[Callable[[], object], int]
+"""What is repeated, and how many requests that is."""
+
+
+class _Client:
+    """A connection without a socket."""
+
+    def __init__(self, broker: Any) -> None:
+        self.written: list[bytes] = []
+        self.connection = Connection(
+            broker, peer="127.0.0.1:1", client_host="/127.0.0.1", listener="PLAINTEXT", write=self.written.append, close=self._closed
+        )
+
+    @staticmethod
+    def _closed(why: str, fault: Exception | None) -> None:
+        raise AssertionError(why) from fault
+
+    def answer(self) -> bytes:
+        """The body of the only answer."""
+        [written] = self.written
+        self.written.clear()
+        return written[_HEAD_BYTES:]
+
+
+def _framed(request: Any, version: int) -> bytes:
+    return frame(request_header(type(request).api_key, version, 1, "bench"), request.encode(version))
+
+
+def _broker() -> Any:
+    configs = BrokerConfigs({"group.initial.rebalance.delay.ms": "0", "group.max.session.timeout.ms": "2000000000"})
+    return build_broker(configs=configs, random=Random(1), epoch_ms=0, topics=topic_options({"bench": 4}))
+
+
+def _join(group: str, member: str, metadata: bytes) -> bytes:
+    return _framed(JoinGroupRequest(
+        group_id=group, session_timeout_ms=1_000_000_000, rebalance_timeout_ms=60_000, member_id=member, protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=metadata)],
+    ), 9)  # fmt: skip
+
+
+def _sync(group: str, member: str, generation: int, assigned: list[str]) -> bytes:
+    return _framed(SyncGroupRequest(
+        group_id=group, generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range",
+        assignments=[SyncGroupRequestAssignment(member_id=each, assignment=bytes(30)) for each in assigned],
+    ), 5)  # fmt: skip
+
+
+class _Group:
+    """A group of members with a connection each, all Stable."""
+
+    def __init__(self, size: int, name: str = "bench") -> None:
+        self.broker = _broker()
+        self.name = name
+        self.clients = [_Client(self.broker) for _ in range(size)]
+        self.members = []
+        for client in self.clients:
+            client.connection.receive(_join(name, "", bytes(20)), 0)
+            self.members.append(JoinGroupResponse.decode(9, client.answer()).member_id)
+        self.generation = 0
+        self.frames: list[tuple[list[bytes], list[bytes]]] = []
+        self.now = 0
+        self.rebalance()
+        self.rebalance()
+
+    def prepare(self) -> tuple[list[bytes], list[bytes]]:
+        """The frames of the next rebalance but for the generation, which no frame but SyncGroup has."""
+        self.generation += 1
+        metadata = self.generation.to_bytes(20, "big")
+        joins = [_join(self.name, member, metadata) for member in self.members]
+        syncs = [
+            _sync(self.name, member, self.generation, self.members if index == 0 or self.generation == 1 else [])
+            for index, member in enumerate(self.members)
+        ]
+        return joins, syncs
+
+    def play(self, joins: list[bytes], syncs: list[bytes]) -> None:
+        """A rebalance: everybody joins, then everybody syncs."""
+        self.now += 10
+        now, broker = self.now, self.broker
+        for client, request in zip(self.clients, joins, strict=True):
+            client.connection.receive(request, now)
+            broker.run_resumable(now)
+        if not self.clients[-1].written:  # the first round waits for its initial delay
+            broker.tick(now)
+        for client in self.clients:
+            client.written.clear()
+        for client, request in zip(self.clients, syncs, strict=True):
+            client.connection.receive(request, now)
+            broker.run_resumable(now)
+        for client in self.clients:
+            client.answer()
+
+    def rebalance(self) -> None:
+        """Prepare and play one."""
+        self.play(*self.prepare())
+
+
+def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
+    connection, written, times = client.connection, client.written, 100
+
+    def work() -> None:
+        for _ in range(times):
+            connection.receive(request, 1)
+            broker.run_resumable(1)
+        assert len(written) == times
+        written.clear()
+
+    return work, times
+
+
+def _heartbeat() -> Work:
+    group = _Group(1)
+    beat = _framed(HeartbeatRequest(group_id="bench", generation_id=group.generation, member_id=group.members[0]), 4)
+    return _repeated(group.clients[0], group.broker, beat)
+
+
+def _commit() -> Work:
+    group = _Group(1)
+    partition = OffsetCommitRequestPartition(partition_index=1, committed_offset=7, committed_metadata="")
+    request = OffsetCommitRequest(
+        group_id="bench", generation_id_or_member_epoch=group.generation, member_id=group.members[0],
+        topics=[OffsetCommitRequestTopic(name="bench", partitions=[partition])],
+    )  # fmt: skip
+    return _repeated(group.clients[0], group.broker, _framed(request, 8))
+
+
+def _produce_request() -> bytes:
+    data = [PartitionProduceData(index=1, records=build_batch([b"x" * 1024]))]
+    return _framed(ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name="bench", partition_data=data)]), 9)
+
+
+def _produce() -> Work:
+    broker = _broker()
+    return _repeated(_Client(broker), broker, _produce_request())
+
+
+def _fetch() -> Work:
+    broker = _broker()
+    client = _Client(broker)
+    client.connection.receive(_produce_request(), 1)
+    client.written.clear()
+    asked = [FetchPartition(partition=1, fetch_offset=0, partition_max_bytes=1 << 20)]
+    return _repeated(client, broker, _framed(FetchRequest(
+        max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_epoch=-1, topics=[FetchTopic(topic="bench", partitions=asked)],
+    ), 12))  # fmt: skip
+
+
+class _Rebalances:
+    """Rebalances of one group, whose frames are made outside the time that is taken."""
+
+    def __init__(self, size: int) -> None:
+        self.group = _Group(size)
+
+    def piece(self) -> float:
+        """Seconds for one, of processor time."""
+        took, rounds = 0.0, 0
+        while took < _PIECE_S / 2:
+            prepared = self.group.prepare()
+            began = process_time()
+            self.group.play(*prepared)
+            took += process_time() - began
+            rounds += 1
+        return took / rounds
+
+
+class _Requests:
+    """The same request again and again."""
+
+    def __init__(self, work: Work) -> None:
+        self.work, self.times = work
+
+    def piece(self) -> float:
+        """Seconds for one, of processor time."""
+        rounds, began = 0, process_time()
+        while (took := process_time() - began) < _PIECE_S:
+            self.work()
+            rounds += self.times
+        return took / rounds
+
+
+_WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
+    "Heartbeat": lambda: _Requests(_heartbeat()),
+    "OffsetCommit of one partition": lambda: _Requests(_commit()),
+    "Produce of one record of 1 KiB": lambda: _Requests(_produce()),
+    "Fetch of it": lambda: _Requests(_fetch()),
+    "rebalance of 3": lambda: _Rebalances(3),
+    "rebalance of 100": lambda: _Rebalances(100),
+    "rebalance of 1000": lambda: _Rebalances(1000),
+}
+
+
+def _instructions(name: str) -> float:
+    """Python instructions of one request, or one rebalance."""
+    made = _WORKS[name]()
+    made.piece()
+    if isinstance(made, _Requests):
+        work, times = made.work, made.times
+    else:
+        prepared, group, times = made.group.prepare(), made.group, 1
+
+        def work() -> object:
+            group.play(*prepared)
+            return None
+
+    seen = 0
+
+    def trace(frame: FrameType, event: str, arg: object) -> Any:
+        nonlocal seen
+        if event == "call":
+            frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
+        elif event == "opcode":
+            seen += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+    return seen / times
+
+
+def _serve_pieces(name: str) -> None:
+    """Take the time of a piece for each line that comes, until there is none."""
+    made = _WORKS[name]()
+    made.piece()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        print(made.piece(), flush=True)
+
+
+class _Checkout:
+    """A process that measures pieces in one checkout."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(directory)}
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--pieces", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
+            env=environment,
+        )  # fmt: skip
+        assert self._read() == "ready"
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def piece(self) -> float:
+        """Seconds of one request, of processor time."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return float(self._read())
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+def _pair(ours: Path, theirs: Path, name: str, order: int) -> tuple[float, float]:
+    directories = [ours, theirs] if order % 2 else [theirs, ours]
+    checkouts = [_Checkout(directory, name) for directory in directories]
+    pieces: list[list[float]] = [[], []]
+    for _ in range(_PIECES):
+        for checkout, taken in zip(checkouts, pieces, strict=True):
+            taken.append(checkout.piece())
+    for checkout in checkouts:
+        checkout.close()
+    cheapest = [min(taken) for taken in pieces]
+    return (cheapest[0], cheapest[1]) if order % 2 else (cheapest[1], cheapest[0])
+
+
+def _compare(theirs: Path, names: list[str], pairs: int) -> None:
+    for name in names:
+        taken = [_pair(_OURS, theirs, name, order) for order in range(pairs)]
+        ratios = sorted(mine / other for mine, other in taken)
+        mine, other = (median(side) * 1e6 for side in zip(*taken, strict=True))
+        low, high = (ratios[1], ratios[-2]) if len(ratios) > 3 else (ratios[0], ratios[-1])
+        print(f"{name:<32} {other:>10.1f} us {mine:>10.1f} us   ratio {median(ratios):.3f} ({low:.3f} to {high:.3f})", flush=True)
+
+
+def run() -> list[Row]:
+    """Microseconds of each."""
+    rows = []
+    for name, make in _WORKS.items():
+        made = make()
+        rows.append(Row(f"CPU of {name}, bytes to bytes", min(made.piece() for _ in range(_PIECES)) * 1e6, "us"))
+    return rows
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, count or compare."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.request_cost", description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--against", type=Path, metavar="DIR", help="another checkout of the project to compare with")
+    parser.add_argument("--pairs", type=int, default=10, help="how many pairs of processes (default: 10)")
+    parser.add_argument("--count", action="store_true", help="count Python instructions instead of taking time")
+    parser.add_argument("--pieces", metavar="NAME", help=argparse.SUPPRESS)
+    parser.add_argument("names", nargs="*", help=f"with --against and --count: of {', '.join(_WORKS)}")
+    options = parser.parse_args(arguments)
+    names = [name for name in _WORKS if not options.names or any(name.startswith(asked) for asked in options.names)]
+    if options.pieces:
+        _serve_pieces(options.pieces)
+    elif options.against is not None:
+        _compare(options.against.resolve(), names, options.pairs)
+    elif options.count:
+        for name in names:
+            print(f"{name:<32} {_instructions(name):>12,.1f} instructions", flush=True)
+    else:
+        print(*run(), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

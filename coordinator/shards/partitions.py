@@ -1,0 +1,173 @@
+"""The partitions of __consumer_offsets as one coordinator serves them: their shards, and how they come and go.
+
+Partitions are loaded, unloaded and emptied, each change of what is served being an event (`availability`). A shard is made when it is first
+needed. What requests do to groups is the group coordinator's, which is made of this. Time is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..groups.config import GroupConfig
+from ..java_hash import coordinator_partition
+from .agenda import Agenda
+from .availability import (
+    Availability,
+    AvailabilityEvent,
+    CoordinatorStopped,
+    Leadership,
+    PartitionsEmptied,
+    PartitionsLoaded,
+    PartitionsLoading,
+    PartitionsUnloaded,
+)
+from .durable import DurableEvents
+from .journal import Effects, EventSink, Outcome
+from .load import Load
+from .shard import Shard
+
+#: How much one `tick` does at most: each unit is about an event, an offset or a group looked at, some 10 microseconds.
+SLICE = 1_000
+
+
+class Partitions:
+    """All partitions of a coordinator, whether it leads them or not."""
+
+    def __init__(self, config: GroupConfig, log: EventSink | None = None, now: int = 0) -> None:
+        self.config = config
+        self.availability = Availability()
+        self._log = log
+        self._started_ms = now
+        self._durable: Callable[[int], DurableEvents] | None = None
+        self._shards: dict[int, Shard] = {}
+        self._index: dict[str, Shard] = {}
+        """The shard of each group that is served."""
+        self._loads: dict[int, Load] = {}
+        self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
+
+    def share(self, durable: Callable[[int], DurableEvents]) -> None:
+        """Be one of several coordinators, before anything else: it serves nothing until it loads a partition, and `durable` finds
+        what a partition keeps of its groups, whoever led it before."""
+        assert not self._shards, "a coordinator is shared from the start or never"
+        self.availability = Availability(leads_all=False)
+        self._durable = durable
+
+    @property
+    def shards(self) -> dict[int, Shard]:
+        """The shards that were needed so far, by partition. Not to be changed by the caller."""
+        return self._shards
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether partitions are being loaded."""
+        return bool(self._loads)
+
+    def partition_for(self, group_id: str) -> int:
+        """The partition of __consumer_offsets that holds a group (CFG-2).
+
+        The number of partitions is the one at the start: Kafka's coordinator does not follow the topic when it grows.
+        """
+        return coordinator_partition(group_id, self.config.offsets_topic_partitions)
+
+    # -- what is served
+
+    def unload(self, now: int, partition: int | None = None) -> Outcome:
+        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6)."""
+        effects = Effects(now)
+        self._unload(tuple(p for p in self._partitions(partition) if self.availability.of(p) is not Leadership.NOT_LED), effects)
+        return effects.outcome()
+
+    def empty(self, now: int, partition: int | None = None) -> Outcome:
+        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good."""
+        effects = Effects(now)
+        partitions = tuple(self._partitions(partition))
+        self._change(PartitionsEmptied(partitions), effects)
+        self._unload_shards(partitions, effects)
+        for index in partitions:
+            if index in self._shards:
+                self._shards.pop(index).durable.clear()
+        return effects.outcome()
+
+    def begin_load(self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0) -> Outcome:
+        """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it is loaded (ERR-4).
+
+        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`, from `after_ms` on, until it is
+        done; otherwise `finish_load` ends it.
+        """
+        effects = Effects(now)
+        self._unload(self.availability.only(self._partitions(partition), Leadership.LED), effects)
+        self._begin_loads(partition, effects, by_itself=by_itself, after_ms=after_ms)
+        return effects.outcome()
+
+    def _begin_loads(self, partition: int | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
+        waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
+        if waiting:
+            self._change(PartitionsLoading(waiting), effects)
+        for index in self.availability.only(self._partitions(partition), Leadership.LOADING):
+            if index not in self._loads:
+                begins_ms = effects.now + after_ms
+                self._loads[index] = Load(self.partition_shard(index), by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
+
+    def finish_load(self, now: int, partition: int | None = None) -> Outcome:
+        """Take over the groups of one partition, or of all, as their durable events left them (ERR-7), at once."""
+        effects = Effects(now)
+        self._begin_loads(partition, effects, by_itself=False)
+        loads = {index: self._loads[index] for index in self._partitions(partition) if index in self._loads}
+        for load in loads.values():
+            while not load.done:
+                load.step(effects, SLICE)
+        self._loaded(tuple(loads), effects)
+        return effects.outcome()
+
+    def shutdown(self, now: int) -> Outcome:
+        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6)."""
+        effects = Effects(now)
+        self._change(CoordinatorStopped(), effects)
+        self._unload_shards(tuple(self._shards), effects)
+        return effects.outcome()
+
+    def _unload(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        if partitions:
+            self._change(PartitionsUnloaded(partitions), effects)
+            self._unload_shards(partitions, effects)
+
+    def _unload_shards(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        for partition in partitions:
+            self._loads.pop(partition, None)
+            if partition in self._shards:
+                self._shards[partition].unload(effects)
+
+    def _go_on_loading(self, partition: int, load: Load, effects: Effects, budget: int) -> int:
+        budget = load.step(effects, budget)
+        if load.done:
+            self._loaded((partition,), effects)
+        return budget
+
+    def _loaded(self, partitions: tuple[int, ...], effects: Effects) -> None:
+        if partitions:
+            self._change(PartitionsLoaded(partitions), effects)
+        for partition in partitions:
+            del self._loads[partition]
+            self._shards[partition].serve(effects.now)
+
+    def _change(self, event: AvailabilityEvent, effects: Effects) -> None:
+        """Availability changes. What follows from that is caused by it."""
+        self.availability.evolve(event)
+        effects.events.append((None, event))
+        if self._log is not None:
+            effects.cause = self._log.coordinator_event(event, effects.now, effects.cause)
+
+    # -- shards
+
+    def partition_shard(self, partition: int) -> Shard:
+        """The shard of a partition, made if nobody needed it before."""
+        shard = self._shards.get(partition)
+        if shard is None:
+            durable = DurableEvents() if self._durable is None else self._durable(partition)
+            shard = self._shards[partition] = Shard(
+                self.config, durable, self._index, self._log, lambda at: self._agenda.tell(partition, at), self._started_ms
+            )
+        return shard
+
+    def _partitions(self, partition: int | None) -> Iterable[int]:
+        return range(self.config.offsets_topic_partitions) if partition is None else (partition,)
