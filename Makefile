@@ -13,12 +13,13 @@ SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
 SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup demo site page test lint unit integration spark pipeline curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup demo site page test lint unit integration spark spark-kafka pipeline curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
 	@echo 'make test    lint, types, import layers, tests with branch coverage, comparison with a real broker'
 	@echo 'make spark   the tests of the data pipeline alone (they are a part of make test)'
+	@echo 'make spark-kafka  Spark'"'"'s Kafka connector (by Maven), and its tests with the emulator as the broker'
 	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
 	@echo 'make curve   what rebalances cost against the size of the group, computed anew (docs/curve; long, goes on where it stopped)'
 	@echo 'make lint    ruff, mypy --strict, import-linter'
@@ -74,6 +75,19 @@ $(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.to
 	$(SPARK_PIP) --only-binary :all: --no-binary pyspark --no-build-isolation --require-hashes -r requirements/spark.txt
 	$(SPARK_PIP) --no-deps --no-build-isolation -e .
 	touch $@
+
+# Spark's Kafka connector, by Maven; a folder that is there is whole.
+SPARK_JARS := $(SPARK_VENV)/kafka-jars
+
+spark-kafka: $(SPARK_JARS)
+	SPARK_KAFKA=1 $(SPARK_PY) -m pytest pipeline_tests/test_kafka.py
+
+$(SPARK_JARS): $(SPARK_STAMP) requirements/spark-kafka/pom.xml
+	@command -v mvn >/dev/null || { echo "Spark's Kafka connector needs Maven to be fetched: install it (on Debian: apt install maven)" >&2; exit 1; }
+	rm -rf $@ $@-making
+	mvn -q -B -f requirements/spark-kafka/pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$@-making
+	mv $@-making $@
 
 spark: $(SPARK_STAMP)
 	$(SPARK_PY) -m pytest pipeline_tests

@@ -55,7 +55,7 @@ def _stock_jvm() -> RealKafka:
     return RealKafka(config=CONFIG, image=real_broker_image(), jvm=IMAGE_JVM)
 
 
-def _create_topic(address: str, name: str, partitions: int) -> None:
+def create_topic(address: str, name: str, partitions: int) -> None:
     """Create a topic as soon as the broker will."""
     connection = RawConnection(address, TableCodec())
     wanted = {"name": name, "num_partitions": partitions, "replication_factor": 1, "assignments": [], "configs": []}
@@ -69,7 +69,7 @@ def to_first_assignment_s(start: Start) -> float:
     """From nothing to a lone consumer that owns its partitions, the broker's own start included."""
     began = time.perf_counter()
     with start() as broker:
-        _create_topic(broker.bootstrap_servers, "orders", PARTITIONS)
+        create_topic(broker.bootstrap_servers, "orders", PARTITIONS)
         consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "first"})
         consumer.subscribe(["orders"])
         while not consumer.assignment():
@@ -115,7 +115,7 @@ async def _leaves(address: str, rounds: int) -> list[float]:
 def leave_to_stable_s(start: Start, rounds: int = 15) -> float:
     """The median of some rounds on one running broker."""
     with start() as broker:
-        _create_topic(broker.bootstrap_servers, "orders", PARTITIONS)
+        create_topic(broker.bootstrap_servers, "orders", PARTITIONS)
         return median(asyncio.run(_leaves(broker.bootstrap_servers, rounds)))
 
 

@@ -118,16 +118,27 @@ def _membership(broker: Broker, group_id: str) -> ClassicGroup | ConsumerMembers
     return None if shard is None else shard.groups[group_id].membership
 
 
-def new_fleet(servers: Mapping[int, Server], seed: int, log: EventLog | None) -> Fleet:
-    """Peers of these brokers. They connect to where each listens: what it advertises to clients may not be reached from here."""
-    from .members.live import Fleet
-
+def own_routes(servers: Mapping[int, Server]) -> dict[tuple[str, int], tuple[str, int]]:
+    """Where clients in this process connect, by what brokers advertise on their first listener: that may not be reached from here."""
     routes = {}
     for server in servers.values():
         endpoint = server.endpoints[0]
         host = {"": "127.0.0.1", "localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(endpoint.host, endpoint.host)
         routes[server.broker.cluster.brokers[server.broker.node_id].endpoints[endpoint.name]] = (host, endpoint.port)
-    addresses = ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in routes.values())
+    return routes
+
+
+def own_addresses(routes: Mapping[tuple[str, int], tuple[str, int]]) -> str:
+    """The bootstrap servers for clients in this process."""
+    return ",".join(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in routes.values())
+
+
+def new_fleet(servers: Mapping[int, Server], seed: int, log: EventLog | None) -> Fleet:
+    """Peers of these brokers. They connect to where each listens: what it advertises to clients may not be reached from here."""
+    from .members.live import Fleet
+
+    routes = own_routes(servers)
+    addresses = own_addresses(routes)
     fleet = Fleet(addresses, seed=seed, routes=routes)
     explained: set[MemberFault] = set()
 

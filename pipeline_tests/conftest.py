@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from coordinator.pipeline.spark.kafka import kafka_settings
 from coordinator.pipeline.spark.session import PipelineError, java, session
 
 
@@ -24,8 +25,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         if os.environ.get("REQUIRE_SPARK") == "0":
             pytest.skip(str(error))
         raise
+    jars = kafka_settings(["kafka://127.0.0.1:9092/any"]) if os.environ.get("SPARK_KAFKA") == "1" else {}
     scratch = tmp_path_factory.mktemp("spark")
-    found = session("tests", "local[2]", quick=True, settings={"spark.local.dir": str(scratch), "spark.sql.shuffle.partitions": "2"})
+    settings = {"spark.local.dir": str(scratch), "spark.sql.shuffle.partitions": "2", **jars}
+    found = session("tests", "local[2]", quick=True, settings=settings)
     yield found
     found.stop()
 

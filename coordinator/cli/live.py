@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from coordinator.printable import printable
 
 from . import Subparsers, UsageError, description
+from .tables import topic_settings
 
 if TYPE_CHECKING:
     from coordinator.pipeline.alerts import Alert
@@ -23,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """The options of `live`."""
     parser = subparsers.add_parser(
         "live", help="follow a growing log, with alerts, on Spark", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("log", metavar="LOG", help="the log of a running emulator; it may not be there yet")
+    parser.add_argument("log", metavar="LOG", help="the log of a running emulator, a file that may not be there yet, or kafka://HOST:PORT/TOPIC")
     parser.add_argument("--out", required=True, metavar="DIR", help="where alerts, the page and the checkpoint go")
     parser.add_argument("--for", type=_seconds, default=None, metavar="SECONDS", dest="seconds", help="stop after so long")
     parser.add_argument("--stuck-join", type=_seconds, default=60.0, metavar="SECONDS", help="of a join phase (default: 60)")
@@ -50,7 +51,8 @@ def run(args: Namespace) -> int:
     out = Path(args.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        spark = session("coordinator live", args.master, settings={"spark.sql.shuffle.partitions": "2"})
+        settings = {"spark.sql.shuffle.partitions": "2", **topic_settings([args.log])}
+        spark = session("coordinator live", args.master, settings=settings)
     except PipelineError as error:
         raise UsageError(str(error)) from None
     except OSError as error:

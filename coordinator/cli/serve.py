@@ -17,7 +17,7 @@ from signal import SIGINT, SIGTERM, signal
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from . import Subparsers, UsageError
+from . import Subparsers, UsageError, log_topic
 
 if TYPE_CHECKING:
     from coordinator.emulator import Emulator
@@ -47,6 +47,8 @@ def add_parser(subparsers: Subparsers) -> None:
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--log-append", nargs="?", const=True, metavar="PATH", help="continue the log there as a new run")
     mode.add_argument("--log-replace", nargs="?", const=True, metavar="PATH", help="start the log there anew")
+    add("--log-topic", metavar="NAME", help="also publish the event log to this Kafka topic, of the emulator itself (docs/event_log.md)")
+    add("--log-bootstrap", metavar="HOST:PORT", help="the topic of --log-topic is one of the Kafka there")
     add("--max-output-bytes", type=int, metavar="N", help="answers that clients may leave unread, all together, before larger ones wait")
     add("--max-response-bytes", type=int, metavar="N", help="the largest answer; one that is larger closes its connection")
     add("--control", metavar="HOST:PORT", help="also open the control port there (docs/control.md), port 0 for a free one")
@@ -71,13 +73,15 @@ def run(args: argparse.Namespace) -> int:
         _take_log_options(args)
         if args.from_environment:
             _take_environment(args)
+        log_topic.check_options(args)
         with ExitStack() as ended:
-            if args.page is not None and args.log is None:  # the page shows a log, so there is one for as long as it is looked at
+            # The page shows a log, and a topic has one, so there is one for as long as it is looked at.
+            if (args.page is not None or args.log_topic is not None) and args.log is None:
                 args.log = os.path.join(ended.enter_context(TemporaryDirectory(prefix="coordinator-")), "run.jsonl")
             emulator = _emulator(args)
             collect_rarely()
             runner = ended.enter_context(asyncio.Runner(loop_factory=new_loop))
-            return runner.run(_serve(emulator, _control_port(args, emulator), args.page))
+            return runner.run(_serve(emulator, _control_port(args, emulator), args))
 
 
 def collect_rarely() -> None:
@@ -189,7 +193,7 @@ def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort |
         raise UsageError(f"--control: {error}") from None
 
 
-async def _serve(emulator: Emulator, control: ControlPort | None, page_port: int | None = None) -> int:
+async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse.Namespace) -> int:
     import asyncio
 
     from coordinator.emulator import EmulatorError
@@ -212,10 +216,11 @@ async def _serve(emulator: Emulator, control: ControlPort | None, page_port: int
     if control is not None:
         ready += await _opened(emulator, control)
     page = None
-    if page_port is not None:
-        page = await _shown(emulator, control, page_port)
+    if args.page is not None:
+        page = await _shown(emulator, control, args.page)
         ready += f" page {page.url}"
-    print("\n".join(describe(emulator)))
+    publication = log_topic.published(emulator, args.log_topic, args.log_bootstrap)
+    print("\n".join([*describe(emulator), *([publication.told] if publication is not None else [])]))
     print(ready, flush=True)
     await asked_to_stop.wait()
     print("stopping", flush=True)
@@ -223,7 +228,11 @@ async def _serve(emulator: Emulator, control: ControlPort | None, page_port: int
         page.stop()
     if control is not None:
         await control.stop()
+    if publication is not None:
+        await publication.emulator_stops()
     await emulator.stop()
+    if publication is not None:
+        await publication.emulator_stopped()
     return 0
 
 

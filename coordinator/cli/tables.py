@@ -1,6 +1,7 @@
 """`coordinator tables LOGS... --out DIR`: turn event logs into Parquet tables, on Spark.
 
-LOGS are files or directories: plain, gzip or zstd, one run in a file or many. Lines that cannot be read go to table `quarantine`; the
+LOGS are files or directories (plain, gzip or zstd, one run in a file or many), or kafka://HOST:PORT/TOPIC: a log that
+`coordinator serve --log-topic` publishes. Lines that cannot be read go to table `quarantine`; the
 counts add up. docs/tables.md describes the tables, docs/pipeline.md what to do with them.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 
 from . import Subparsers, UsageError, description
 
@@ -16,10 +18,23 @@ def add_parser(subparsers: Subparsers) -> None:
     """The options of `tables`."""
     parser = subparsers.add_parser(
         "tables", help="event logs to Parquet tables, on Spark", description=description(__doc__), allow_abbrev=False)
-    parser.add_argument("logs", metavar="LOGS", nargs="+", help="event logs, or directories with *.jsonl, *.jsonl.gz and *.jsonl.zst")
+    parser.add_argument("logs", metavar="LOGS", nargs="+", help="event logs, directories with *.jsonl, *.jsonl.gz and *.jsonl.zst, or kafka://HOST:PORT/TOPIC")
     parser.add_argument("--out", required=True, metavar="DIR", help="where the tables go")
     parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
     parser.add_argument("--replace", action="store_true", help="replace tables that are there already")
+
+
+def topic_settings(logs: Sequence[str]) -> dict[str, str]:
+    """What a session needs to read the logs that are Kafka topics. Raises PipelineError."""
+    if not any(log.startswith("kafka://") for log in logs):
+        return {}
+    try:
+        from coordinator.pipeline.spark.kafka import kafka_settings
+    except ImportError as error:
+        from coordinator.pipeline.spark.session import MISSING, PipelineError
+
+        raise PipelineError(MISSING.format(error=error)) from None
+    return kafka_settings(logs)
 
 
 def run(args: Namespace) -> int:
@@ -28,8 +43,10 @@ def run(args: Namespace) -> int:
     from coordinator.pipeline.spark.session import PipelineError, session
 
     try:
-        log_files(args.logs)
-        spark = session("coordinator tables", args.master)
+        files = [log for log in args.logs if not log.startswith("kafka://")]
+        if files:
+            log_files(files)
+        spark = session("coordinator tables", args.master, settings=topic_settings(args.logs))
         try:
             from coordinator.pipeline.spark.tables import make_tables
 

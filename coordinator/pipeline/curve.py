@@ -6,7 +6,8 @@ runs it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -51,6 +52,12 @@ MEASURED: Final = (
 )
 
 
+LIVE_MEASURES: Final = ("recovered_ms", "unavailable_partition_ms", "moved")
+"""What is measured on a real broker, too."""
+LIVE_COLUMNS: Final = ("protocol", "members", "event", "measure", "value", "broker")
+"""The columns of live.csv, with one row for each measure; `value` as in table `windows`, empty if the group did not settle in time."""
+
+
 class CurvePoint(NamedTuple):
     """One estimate: the median of a measure over the seeds."""
 
@@ -79,8 +86,27 @@ def curve_sweep(text: str, sizes: Sequence[int], seeds: int, protocols: Sequence
     return Sweep("docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "metrics", WINDOWS)
 
 
-def curve_page(points: Sequence[CurvePoint], seeds: int, command: str) -> str:
-    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`."""
+class LivePoint(NamedTuple):
+    """One measure of one group that was measured live. `value`: as table `windows` has it; None: it did not settle in time."""
+
+    protocol: str
+    members: int
+    event: str
+    measure: str
+    value: int | None
+    broker: str
+
+
+def read_live(text: str) -> list[LivePoint]:
+    """The points in a live.csv. Raises ValueError for a file that is none."""
+    lines = list(csv.reader(text.splitlines()))
+    if not lines or tuple(lines[0]) != LIVE_COLUMNS or any(len(line) != len(LIVE_COLUMNS) for line in lines):
+        raise ValueError(f"not a live.csv: its columns are {','.join(LIVE_COLUMNS)}")
+    return [LivePoint(line[0], int(line[1]), line[2], line[3], int(line[4]) if line[4] else None, line[5]) for line in lines[1:]]
+
+
+def curve_page(points: Sequence[CurvePoint], seeds: int, command: str, live: Sequence[LivePoint] = ()) -> str:
+    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`: what was measured beside the simulation."""
     sizes = sorted({point.members for point in points})
     protocols = list(dict.fromkeys(point.protocol for point in points))
     by_key = {(point.protocol, point.members, point.event, point.measure): point.estimate for point in points}
@@ -95,8 +121,31 @@ def curve_page(points: Sequence[CurvePoint], seeds: int, command: str) -> str:
             head = f"| members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}"
             parts.append(f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n{head}\n" + "\n".join(rows) + "\n")
             parts.append(f"\n![{measure.title}, {event}]({plot_name(event, measure)}.svg)\n")
-    parts.append(_FOOT)
+    parts.extend(_beside(by_key, protocols, live) if live else ())
+    parts.append(_FOOT.format(measured=_MEASURED if live else _NOT_MEASURED))
     return "".join(parts)
+
+
+def _beside(
+    by_key: Mapping[tuple[str, int, str, str], Estimate], protocols: Sequence[str], live: Sequence[LivePoint]
+) -> Iterator[str]:  # fmt: skip
+    """The section with what was measured live: one table a measure."""
+    found = {point[:4]: point.value for point in live}
+    sizes = sorted({point.members for point in live})
+    yield _LIVE.format(sizes=_listed(sizes), brokers=" and ".join(sorted({point.broker for point in live})))
+    for measure in (each for each in MEASURED if each.column in LIVE_MEASURES):
+        yield f"\n**{measure.title[0].upper()}{measure.title[1:]}**\n\n"
+        yield f"| event, members | {' | '.join(protocols)} |\n|---|{'---|' * len(protocols)}\n"
+        for event in EVENTS:
+            for size in sizes:
+                cells = []
+                for protocol in protocols:
+                    key = (protocol, size, event, measure.column)
+                    simulated = f"{by_key[key].value:.4g}" if key in by_key else "–"
+                    value = found.get(key)
+                    told = f"{value * measure.scale:.4g}" if value is not None else "not settled" if key in found else "–"
+                    cells.append(f"{simulated} / {told}")
+                yield f"| {event}, {size} | {' | '.join(cells)} |\n"
 
 
 def plot_name(event: str, measure: Measured) -> str:
@@ -142,9 +191,23 @@ true median with a probability of {coverage}. It says how much chance matters, n
   one after the other are assigned one after the other, every `group.consumer.assignment.interval.ms` (1 s) at most. The coordinator
   sets their heartbeats (5 s) and sessions (45 s), so their quiet traffic is less than that of classic members, too.
 """
+_LIVE = """
+## Beside a real broker
+
+Groups of {sizes} members went through the same events once, live: this project's members on {brokers}, in a container on the
+machine on which they ran, with Kafka's defaults and an initial rebalance delay of 3 s. Each cell has the simulation's median and, after
+the stroke, what was measured. `python -m benchmarks.curve_live` measures them anew ([live.csv](live.csv)). One run each, on a machine
+that had other work, says nothing about chance: what may be compared is the order of magnitude, and what does not depend on chance, such
+as which events cost a session timeout.
+
+The live members are asked whether they are settled; the simulation looks at the coordinator. Live members that start together send their
+last JoinGroup together. With `range` the order of the member ids decides who has partitions at all, and so what the leave of one costs.
+"""
+_MEASURED = "Beyond the section above nothing here was measured on a real cluster."
+_NOT_MEASURED = "Nothing here was measured on a real cluster."
 _FOOT = """
 ## What this does not say
 
-Nothing here was measured on a real cluster. Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
+{measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
 than those of the tables were not computed for this page: `make curve SIZES=10,100,1000 SEEDS=20`, say, takes hours.
 """

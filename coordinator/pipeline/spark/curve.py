@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..curve import EVENTS, MEASURED, PROTOCOLS, SIZES, CurvePoint, curve_page, curve_sweep, plot_name
+from ..curve import EVENTS, MEASURED, PROTOCOLS, SIZES, CurvePoint, curve_page, curve_sweep, plot_name, read_live
 from ..statistics import quantile
 from . import plots
 from .analysis import tables_in, write_csv
@@ -40,7 +40,10 @@ def points_of(spark: Any, folder: Path) -> list[tuple[CurvePoint, str]]:
 
 
 def write_curve(spark: Any, folder: Path, out: Path, seeds: int, command: str) -> None:
-    """The page, the plots and the figures of a sweep that is done. Raises PipelineError and OSError."""
+    """The page, the plots and the figures of a sweep that is done; `out/live.csv` is what was measured beside it.
+
+    Raises PipelineError and OSError.
+    """
     found = points_of(spark, folder)
     points = [point for point, _ in found]
     columns = ("protocol", "members", "event", "measure", "median", "low", "high", "coverage", "runs", "settings")
@@ -52,7 +55,12 @@ def write_curve(spark: Any, folder: Path, out: Path, seeds: int, command: str) -
             for point in own:
                 series.setdefault(point.protocol, []).append((point.members, *point.estimate[:3]))
             plots.save(plots.curves(series, "members of the group", measure.title), out, plot_name(event, measure), png=False)
-    (out / "README.md").write_text(curve_page(points, seeds, command), encoding="utf-8")
+    live = out / "live.csv"
+    try:
+        measured = read_live(live.read_text(encoding="utf-8")) if live.exists() else []
+    except ValueError as error:
+        raise PipelineError(f"{live}: {error}; `python -m benchmarks.curve_live` makes one") from None
+    (out / "README.md").write_text(curve_page(points, seeds, command, measured), encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -19,6 +19,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming import StatefulProcessor
 
 from ..alerts import Alert, Limits, Watch, live_page
+from .kafka import is_topic, lines_of
 from .tail import NAME, LogSource
 
 OUTPUT = (
@@ -147,10 +148,13 @@ class Follower:
 
 
 def follow(spark: Any, log: str, board: Board, checkpoint: Path, limits: Limits = Limits()) -> Any:
-    """Begin to follow a log; the streaming query."""
+    """Begin to follow a log, a file or `kafka://HOST:PORT/TOPIC`; the streaming query."""
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", _ROCKS)
-    spark.dataSource.register(LogSource)
-    lines = spark.readStream.format(NAME).load(str(Path(log).absolute()))
+    if is_topic(log):
+        lines = lines_of(spark, log)
+    else:
+        spark.dataSource.register(LogSource)
+        lines = spark.readStream.format(NAME).load(str(Path(log).absolute()))
     watched = lines.groupBy("group_id").transformWithState(
         statefulProcessor=WatchProcessor(limits), outputStructType=OUTPUT, outputMode="Append", timeMode="ProcessingTime")  # fmt: skip
     writer = watched.writeStream.foreachBatch(board.take).option("checkpointLocation", str(checkpoint))

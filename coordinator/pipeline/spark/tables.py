@@ -21,9 +21,12 @@ from ..placement import bins, chunk_count
 from ..schemas import SCHEMA_VERSION, TABLES
 from ..sources import Piece, log_files, pieces
 from .chunks import RESULT_DDL, fold_chunks
+from .kafka import is_topic, land
 from .session import PipelineError
 
 STARTED, SUCCESS, MANIFEST = "_STARTED", "_SUCCESS", "manifest.json"
+LANDED = "_logs"
+"""Where lines of Kafka topics are written before they are folded."""
 
 
 class Made(NamedTuple):
@@ -55,7 +58,7 @@ def prepare(out: Path, *, replace: bool) -> None:
             raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
         for name in (SUCCESS, MANIFEST):
             (out / name).unlink(missing_ok=True)
-        for table in TABLES:
+        for table in (*TABLES, LANDED):
             shutil.rmtree(out / table, ignore_errors=True)
         out.mkdir(parents=True, exist_ok=True)
         (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
@@ -64,12 +67,21 @@ def prepare(out: Path, *, replace: bool) -> None:
 
 
 def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False) -> Made:
-    """Fold logs into tables. Raises SourceError, and PipelineError if a task met a problem; then there is no `_SUCCESS`."""
+    """Fold logs (files, directories, `kafka://HOST:PORT/TOPIC`) into tables.
+
+    Raises SourceError, and PipelineError if a task met a problem; then there is no `_SUCCESS`.
+    """
     from pyspark.sql.functions import col
 
     folder = Path(out).absolute()
-    chunks = plan([str(Path(log).absolute()) if "://" not in log else log for log in logs], spark.sparkContext.defaultParallelism)
-    prepare(folder, replace=replace)
+    files = [str(Path(log).absolute()) for log in logs if not is_topic(log)]
+    if len(files) == len(logs):
+        chunks = plan(files, spark.sparkContext.defaultParallelism)
+        prepare(folder, replace=replace)
+    else:
+        prepare(folder, replace=replace)
+        landed = [path for log in logs if is_topic(log) for path in land(spark, log, folder / LANDED)]
+        chunks = plan([*files, *landed], spark.sparkContext.defaultParallelism)
     work = spark.createDataFrame([(number, json.dumps(chunk)) for number, chunk in enumerate(chunks)], "chunk int, pieces string")
     placed = work.repartitionById(len(chunks), col("chunk"))
     done = placed.mapInArrow(partial(fold_chunks, out=str(folder)), RESULT_DDL).collect()

@@ -1,0 +1,95 @@
+"""Event logs in Kafka topics, the emulator as the broker and Spark's own connector: the same lines, the same tables, the same alerts.
+
+`make spark-kafka` fetches the connector and runs these tests; elsewhere those that need it are skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.cli import main
+from coordinator.log_publisher import LogPublisher
+from coordinator.pipeline.spark.kafka import Topic, kafka_settings, land, parse_topic
+from coordinator.pipeline.spark.live import Board, Follower
+from coordinator.pipeline.spark.session import PipelineError
+from coordinator.pipeline.spark.tables import LANDED, make_tables, manifest_of
+from tests.pipeline.kit import simulated
+
+from .test_live import LIMITS, awaited, in_files, plain
+
+needs_connector = pytest.mark.skipif(os.environ.get("SPARK_KAFKA") != "1", reason="`make spark-kafka` runs it")
+
+
+@pytest.fixture
+def broker() -> Iterator[str]:
+    """A broker with the topics that are needed."""
+    with Emulator({"events": 1, "empty": 1}) as kafka:
+        yield kafka.bootstrap_servers
+
+
+def publish(path: Path, broker: str) -> None:
+    async def work() -> None:
+        publisher = LogPublisher(str(path), broker, "events")
+        publisher.start()
+        await publisher.caught_up()
+        assert await publisher.stop()
+
+    asyncio.run(work())
+
+
+@needs_connector
+def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their_logs(spark: Any, tmp_path: Path, broker: str) -> None:
+    texts = [simulated("crash_loop", seed) for seed in (1, 2)]
+    mixed = [line for pair in zip_longest(*(text.splitlines() for text in texts)) for line in pair if line is not None]
+    mixed[40:40] = mixed[20:40]  # a publisher had to begin again
+    mixed.insert(60, "no line of a log")
+    (tmp_path / "mixed.jsonl").write_text("\n".join(mixed) + "\n")
+    publish(tmp_path / "mixed.jsonl", broker)
+    made = make_tables(spark, [f"kafka://{broker}/events"], tmp_path / "out")
+    landed = [path.read_text() for path in (tmp_path / "out" / LANDED).iterdir()]
+    assert sorted(landed) == sorted([*texts, "no line of a log\n"])
+    whole = sum(text.count("\n") for text in texts)
+    assert (made.counts.runs, made.counts.lines, made.counts.events, made.counts.quarantined) == (2, whole + 1, whole, 1)
+    assert manifest_of(tmp_path / "out")["events"] == whole
+    with pytest.raises(PipelineError, match="there are no records in this topic"):
+        land(spark, f"kafka://{broker}/empty", tmp_path / "empty")
+
+
+@needs_connector
+def test_a_topic_is_followed_like_a_file(spark: Any, tmp_path: Path, broker: str) -> None:
+    text = simulated("crash_loop", 2)
+    (tmp_path / "run.jsonl").write_text(text)
+    board = Board(tmp_path / "out", lambda alert: None)
+    follower = Follower(spark, f"kafka://{broker}/events", board, tmp_path / "checkpoint", LIMITS)
+    try:
+        publish(tmp_path / "run.jsonl", broker)
+        awaited(follower, lambda: board.lines == text.count("\n"))
+    finally:
+        follower.stop()
+    assert sorted(in_files(tmp_path / "out")) == sorted(plain(text)) != []
+
+
+def test_names_of_topics() -> None:
+    assert parse_topic("kafka://a:9092,b:9093/my.events") == Topic("a:9092,b:9093", "my.events")
+    for wrong in ("kafka://a/events", "kafka://a:9092", "kafka://a:9092/", "kafka://a:9092/x/y"):
+        with pytest.raises(PipelineError, match="kafka://HOST:PORT/TOPIC"):
+            parse_topic(wrong)
+
+
+def test_without_the_connector_it_is_said_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SPARK_KAFKA_JARS", str(tmp_path))
+    assert main(["tables", "kafka://127.0.0.1:9092/events", "--out", str(tmp_path / "out")]) == 2
+    assert "make spark-kafka" in capsys.readouterr().err
+    assert main(["live", "kafka://nowhere", "--out", str(tmp_path / "live")]) == 2
+    assert "kafka://HOST:PORT/TOPIC" in capsys.readouterr().err
+    assert kafka_settings(["run.jsonl"]) == {}
