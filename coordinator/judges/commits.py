@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..event_log.blobs import assignment
+from ..event_log.blobs import assignment, by_topic, decoded
+from ..event_log.views import Partitions
+from ..wire.consumer_protocol import Subscription
 from .base import Judge, Line
 from .consumer_groups import ConsumerGroups, GroupSeen
 
@@ -101,26 +103,33 @@ class CommitsStayWithinAssignment(Judge):
 
     name = "commits_within_assignment"
     promise = (
-        "a member commits only for partitions that it was given in the current generation, or gave up in the rebalance that runs; "
-        "in a consumer group, that it has or is to give up"
+        "a member commits only for partitions that it was given in the current generation, or gave up in the rebalance that runs; if "
+        "cooperative, also for those that it owned when it joined this generation, until it joins again: it gives them up at its next "
+        "poll, and may be at work on what the last one returned (KIP-429); in a consumer group, for what it has or is to give up"
     )
     needs = frozenset({"group"})
 
     def __init__(self) -> None:
         super().__init__()
         self._given: dict[tuple[str, str], set[tuple[str, int]]] = {}
+        self._still_owned: dict[tuple[str, str], set[tuple[str, int]]] = {}
         self._consumers = ConsumerGroups()
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
         self._consumers.see(line)
         if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"):
-            self._given = {key: found for key, found in self._given.items() if key[0] != group}
+            self._forget(group)
         if kind == "GenerationStored" and line["protocol_type"] == "consumer":
-            self._given = {key: found for key, found in self._given.items() if key[0] != group}
+            self._forget(group)
             for member in line["members"]:
-                topics = assignment(member["assignment"]) or {}
-                self._given[group, member["member_id"]] = {(topic, number) for topic, numbers in topics.items() for number in numbers}
+                key = group, member["member_id"]
+                self._given[key] = _flat(assignment(member["assignment"]) or {})
+                subscription = decoded(Subscription.decode, member["subscription"])
+                if subscription is not None:
+                    self._still_owned[key] = _flat(by_topic(subscription.owned_partitions))
+        elif kind == "MemberRejoined":
+            self._still_owned.pop((group, line["member"]), None)
         elif kind == "OffsetsCommitted" and line.get("member"):
             given = self._given_to(group, line["member"])
             if given is None:
@@ -130,12 +139,21 @@ class CommitsStayWithinAssignment(Judge):
                     who = line["member"]
                     self.blame(line, f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have")
 
+    def _forget(self, group: str) -> None:
+        self._given = {key: found for key, found in self._given.items() if key[0] != group}
+        self._still_owned = {key: found for key, found in self._still_owned.items() if key[0] != group}
+
     def _given_to(self, group: str, member: str) -> set[tuple[str, int]] | None:
         consumers = self._consumers.get(group)
         if consumers is None:
-            return self._given.get((group, member))
+            given = self._given.get((group, member))
+            return None if given is None else given | self._still_owned.get((group, member), set())
         seen = consumers.members.get(member)
         return None if seen is None else {*seen.held, *seen.revoking}
+
+
+def _flat(topics: Partitions) -> set[tuple[str, int]]:
+    return {(topic, number) for topic, numbers in topics.items() for number in numbers}
 
 
 class OffsetsOnlyGoBackWhenAsked(Judge):

@@ -10,10 +10,10 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.judges import ALL, Judgement, judge
-from coordinator.judges.commits import CommitsStayWithinGeneration
+from coordinator.judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from coordinator.judges.liveness import FewRebalances, StableWithin
 from coordinator.judges.ownership import RevokedBeforeAssigned
-from coordinator.wire.consumer_protocol import Assignment, TopicPartitions
+from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from tests.judges import test_record_judges
 
 Line = dict[str, Any]
@@ -202,3 +202,26 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     ]
     assert judge([*before, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
     assert judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+
+
+def _cooperative(rejoins: bool, owned: tuple[int, ...]) -> list[str]:
+    """What the judge says of a commit for partition 1 by a member that keeps partition 0 alone, and owned these when it joined."""
+    subscription = Subscription(topics=("t",), owned_partitions=(TopicPartitions(topic="t", partitions=owned),))
+    kept = Assignment(partitions=(TopicPartitions(topic="t", partitions=(0,)),))
+    stored = {"member_id": "m", "subscription": subscription.encode().hex(), "assignment": kept.encode().hex()}
+    common = {"group": "g", "generation": 2, "stream": "group", "cause": None, "at_ms": 0}
+    lines: list[Line] = [common | {"seq": 1, "type": "GenerationStored", "protocol_type": "consumer", "members": [stored]}]
+    if rejoins:
+        lines.append(common | {"seq": 2, "type": "MemberRejoined", "member": "m"})
+    lines.append(common | {"seq": 3, "type": "OffsetsCommitted", "member": "m", "offsets": [{"topic": "t", "partition": 1, "offset": 5}]})
+    judge = CommitsStayWithinAssignment()
+    for line in lines:
+        judge.see(line)
+    return [str(finding) for finding in judge.findings]
+
+
+def test_a_cooperative_member_may_finish_what_it_is_about_to_give_up() -> None:
+    """It hears of its new assignment at its next poll (KIP-429); once it has joined again it has given the rest up."""
+    assert _cooperative(rejoins=False, owned=(0, 1)) == []
+    assert len(_cooperative(rejoins=False, owned=(0,))) == 1
+    assert len(_cooperative(rejoins=True, owned=(0, 1))) == 1

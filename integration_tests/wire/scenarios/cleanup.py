@@ -5,6 +5,7 @@ Members join in version 3, in one step: between the two steps of a later version
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from integration_tests.wire.batches import batch
@@ -261,11 +262,12 @@ def a_minute(s: Session) -> None:
     commit(s.connect("early"), simple, mine, at(0, 3))
     commit(s.connect("early"), renewed, mine, at(0, 4))
     s.say("at first", [kept(s, group) for group in (simple, renewed, living, emptied)])
-    _let_pass(s, 30)
+    began_s = time.monotonic()
+    _let_pass(s, began_s + 25)
     commit(s.connect("late"), renewed, mine, at(0, 5))
     gone.reconnect()
     gone.leave()
-    _let_pass(s, 20)
+    _let_pass(s, began_s + 40)
     s.say("after less than a minute", [kept(s, group) for group in (simple, renewed, living, emptied)])
     s.until(lambda: _kept_open(s, lambda: state(s, simple) == "Dead"), "the simple group stayed")
     until_kept(s, living, 1)
@@ -273,8 +275,9 @@ def a_minute(s: Session) -> None:
     s.say("states", [state(s, group) for group in (simple, renewed, living, emptied)])
 
 
-def _let_pass(s: Session, seconds: int) -> None:
-    for _ in range(seconds):
+def _let_pass(s: Session, until_s: float) -> None:
+    """Let time pass up to this reading of the monotonic clock, however long the steps before took."""
+    while time.monotonic() < until_s:
         _kept_open(s, lambda: True)
         s.wait(1_000)
 

@@ -59,27 +59,27 @@ def revocation_takes_too_long(s: Session) -> None:
     describe(b.link, a.group)
 
 
-@scenario("consumer", lasts_s=20)
+@scenario("consumer", lasts_s=45)
 def classic_members_that_are_too_slow(s: Session) -> None:
     """They have to sync, and to rejoin, within their rebalance timeout (K8-CLS-6)."""
     (t,) = topics(s, 2)
     a = Consumer(s, "a", s.name("g"))
     a.join(t)
     a.ack()
-    m = Member(s, "m", a.group, rebalance_timeout_ms=1_200, protocols=protocols("range", metadata=subscription(t)))
+    m = Member(s, "m", a.group, rebalance_timeout_ms=5_000, protocols=protocols("range", metadata=subscription(t)))
     m.member_id = "member-m"
     m.join()
-    s.wait(1_700)
+    s.wait(6_000)
     m.heartbeat()
     describe(a.link, a.group)
-    n = Member(s, "n", a.group, rebalance_timeout_ms=1_200, protocols=protocols("range", metadata=subscription(t)))
+    n = Member(s, "n", a.group, rebalance_timeout_ms=5_000, protocols=protocols("range", metadata=subscription(t)))
     n.member_id = "member-n"
     n.join()
     n.sync()
     a.beat()
     a.ack()
     n.heartbeat()
-    s.wait(1_700)
+    s.wait(6_000)
     n.heartbeat()
     describe(a.link, a.group)
 
