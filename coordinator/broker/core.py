@@ -96,6 +96,7 @@ class Broker(FreshNames):
         self.interceptor_errors: list[InterceptorError] = []
         """What interceptors did wrong; an embedder is told of it in the end."""
         self.unserved = Unserved()
+        self.auto_created: dict[str, str] = {}  # topic -> the client that asked about it
         self.parked: dict[int, Waiting] = {}
         self._transactions: Transactions | None = None
         self.next_token: Callable[[], int] = count(1).__next__

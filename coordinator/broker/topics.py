@@ -113,7 +113,22 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None
     if sum(1 + len(planned.assignment) for planned in plans) > MOST_AT_ONCE:
         return
     for planned in plans:
-        make(broker, planned, call)
+        if not make(broker, planned, call).internal:
+            _tell_of_automatic(broker, planned, call)
+
+
+def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
+    """Name, once for each topic, the client whose question made it: it may have misspelt a name."""
+    if plan.name in broker.auto_created:
+        return
+    broker.auto_created[plan.name] = call.client_id
+    count = len(plan.assignment)
+    broker.unserved.tell(
+        f"topic {plan.name!r} was made with {count} partition{'' if count == 1 else 's'} because the client {call.client_id!r} asked about it "
+        "(auto.create.topics.enable); if the name is misspelt, make no topics so: auto_create_topics=False, --config "
+        "auto.create.topics.enable=false")
+    if broker.log is not None and broker.log.writable:
+        broker.log.append("wire", "TopicAutoCreated", at_ms=call.now, cause=call.cause, topic=plan.name, client=call.client_id)
 
 
 def delete(broker: Broker, topic: Topic, call: Call) -> None:

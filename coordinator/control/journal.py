@@ -164,6 +164,11 @@ class Journal:
         self._run = run
 
     @property
+    def most(self) -> int:
+        """How many requests it keeps, the latest."""
+        return self._records.most
+
+    @property
     def dropped(self) -> int:
         """How many requests it had to let go."""
         return self._records.dropped
@@ -232,3 +237,10 @@ def _selector(api: str | None, which: dict[str, Any]) -> Selector:
         if name not in known:
             raise FaultError(f"{name!r} is no word of the journal: there are {', '.join(known)}")
     return Selector(api=api, **which)
+
+
+def words_of(api: str | None, which: dict[str, Any]) -> dict[str, Any]:
+    """The words that are given, checked, as plain values: for a journal elsewhere. Raises FaultError."""
+    selector = _selector(api, which)
+    given = {entry.name: getattr(selector, entry.name) for entry in fields(selector)}
+    return {name: value for name, value in given.items() if value is not None}

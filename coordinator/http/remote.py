@@ -29,6 +29,7 @@ from .remote_groups import RemoteGroup
 from .remote_peers import RemotePeer
 
 if TYPE_CHECKING:
+    from .remote_journal import RemoteJournal
     from ..control.verification import Verification
 
 T = TypeVar("T")
@@ -168,6 +169,12 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     def story(self) -> str:
         """See `Kit.story`."""
         return str(self._caller.get("/story")["text"])
+
+    def journal(self, most: int | None = None) -> RemoteJournal:
+        """See `Kit.journal`."""
+        from .remote_journal import RemoteJournal
+
+        return RemoteJournal(self._caller, most)
 
     # -- faults and brokers --------------------------------------------------------------------------------------------
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import about_brokers, about_faults, about_groups, about_peers, about_the_log, about_the_whole, about_topics
+from . import about_brokers, about_faults, about_groups, about_peers, about_requests, about_the_log, about_the_whole, about_topics
 from .operation import TABLE, Operation
 from .port import Port
 
-__all__ = ["about_brokers", "about_faults", "about_groups", "about_peers", "about_the_log", "about_the_whole", "about_topics"]
+__all__ = [
+    "about_brokers", "about_faults", "about_groups", "about_peers", "about_requests", "about_the_log", "about_the_whole", "about_topics",
+]
 
 
 def all_operations() -> dict[str, Operation]:

@@ -8,6 +8,7 @@ timelines; a fault that no request met fails its test, unless it was made with `
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,20 @@ def _log_path(folder: Path, nodeid: str) -> Path:
     return path
 
 
+class AutoCreatedTopicWarning(UserWarning):
+    """A client asked about a topic that was not there, and so made it: its name may be misspelt."""
+
+
+def _warn_of_topics(kafka: Emulator) -> None:
+    """Name topics that clients made by asking about them, each once."""
+    made = kafka.run(lambda: {topic: client for broker in kafka.brokers.values() for topic, client in broker.auto_created.items()})
+    for topic, client in made.items():
+        warnings.warn(
+            f"topic {topic!r} was made because the client {client!r} asked about it: create_topic() before, or the option "
+            "auto_create_topics=False, shows a misspelt name", AutoCreatedTopicWarning, stacklevel=1)
+    kafka.run(lambda: [broker.auto_created.clear() for broker in kafka.brokers.values()])
+
+
 def _check_faults(kafka: Emulator) -> None:
     """Fail for faults that were never met: a test that believes in a fault which did not happen proves nothing."""
     missed = kafka.missed_faults()
@@ -142,6 +157,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
         return
     with _made(request, _marked(request)) as running:
         yield running
+        _warn_of_topics(running)
         _check_faults(running)
 
 
@@ -170,6 +186,7 @@ def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
         return
     with _made(request, _marked(request)) as running:
         yield AsyncKafka(running)
+        _warn_of_topics(running)
         _check_faults(running)
 
 
@@ -177,6 +194,7 @@ async def _on_this_loop(request: pytest.FixtureRequest) -> AsyncIterator[Emulato
     """The emulator of `akafka`, on the loop that runs this."""
     async with _made(request, _marked(request)) as running:
         yield running
+        _warn_of_topics(running)
         _check_faults(running)
 
 
@@ -195,6 +213,7 @@ def kafka_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Emul
 
         yield start
         for kafka in started:
+            _warn_of_topics(kafka)
             _check_faults(kafka)
 
 
@@ -224,6 +243,7 @@ def session_kafka(request: pytest.FixtureRequest, _session_emulator: Emulator) -
     request.node.stash.setdefault(_IN_USE, []).append(_session_emulator)
     yield _session_emulator
     try:
+        _warn_of_topics(_session_emulator)
         _check_faults(_session_emulator)
     finally:
         _session_emulator.reset()

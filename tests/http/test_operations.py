@@ -70,6 +70,31 @@ class TestGroups:
         assert client.get("/groups/g")["state"] == "Dead"
 
 
+class TestRequests:
+    def test_requests_have_their_fields_by_kafkas_names(self, client: Client) -> None:
+        client.post("/journal", {})
+        client.delete("/journal")
+        client.post(f"/peers/{peer(client)['peer']}/wait", {})
+        told = client.get("/journal", api="SyncGroup", group="g")
+        (sync,) = told["requests"]
+        assert (sync["api"], sync["request"]["group_id"], sync["answer"]["error_code"], sync["error"]) == ("SyncGroup", "g", 0, None)
+        assert told["dropped"] == 0
+        counted = client.post("/journal/verify", {"api": "SyncGroup", "group": "g", "exactly": 1})
+        assert (counted["holds"], counted["failure"], len(counted["requests"])) == (True, None, 1)
+        counted = client.post("/journal/verify", {"api": "LeaveGroup", "at_least": 1})
+        assert (counted["holds"], counted["requests"]) == (False, [])
+        assert "0 came, not at least 1" in counted["failure"]
+
+    def test_words_that_cannot_be(self, client: Client) -> None:
+        for path, words, said in [
+            ("/journal", {"api": "OfsetCommit"}, "did you mean OffsetCommit"), ("/journal", {"grupo": "g"}, "did you mean group"),
+            ("/journal", {"limit": 0}, "limit: 0; at least 1"), ("/journal", {"partition": 0}, "topic"),
+        ]:  # fmt: skip
+            with pytest.raises(Refused, match=said) as refused:
+                client.get(path, **words)
+            assert refused.value.status == 400
+
+
 class TestTopics:
     def test_make_grow_write_read_truncate_delete(self, client: Client) -> None:
         client.post("/topics", {"name": "t", "partitions": 1, "config": {"max.message.bytes": 1000}})

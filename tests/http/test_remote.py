@@ -11,6 +11,7 @@ from coordinator import Emulator
 from coordinator.control.expectations import ExpectationError
 from coordinator.control.faults import FaultError
 from coordinator.control.groups import GroupHandle
+from coordinator.control.journal import Exchange, Journal
 from coordinator.control.own_requests import ControlError
 from coordinator.control.waiting import WaitTimeoutError
 from coordinator.errors import ErrorCode
@@ -18,6 +19,7 @@ from coordinator.http.client import Client
 from coordinator.http.remote import RemoteKit
 from coordinator.http.remote_faults import RemoteFault
 from coordinator.http.remote_groups import RemoteGroup
+from coordinator.http.remote_journal import RemoteExchange, RemoteJournal
 from coordinator.http.remote_peers import RemotePeer
 from coordinator.members.live import PeerHandle
 
@@ -40,9 +42,11 @@ def public(kind: type) -> set[str]:
     ("here", "far", "left_out"),
     [
         (Emulator, RemoteKit, {
-            *_OF_ITS_LOOP, "start", "stop", "server", "servers", "broker", "brokers", "coordinator", "endpoints", "event_log", "journal",
+            *_OF_ITS_LOOP, "start", "stop", "server", "servers", "broker", "brokers", "coordinator", "endpoints", "event_log",
         }),
         (GroupHandle, RemoteGroup, {"begin_wait", "timed_out"}),
+        (Journal, RemoteJournal, set()),
+        (Exchange, RemoteExchange, set()),
         (PeerHandle, RemotePeer, {"stable", "commit", "left", "callbacks", "positions", "fault", "state"}),
     ],
 )  # fmt: skip
@@ -77,6 +81,37 @@ class TestBoth:
         assert refused.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
         with pytest.raises(ControlError, match="values come as a list"):
             kit.produce("orders", "x")
+
+    def test_requests_are_looked_at_and_counted(self, kit: Any) -> None:
+        journal = kit.journal()
+        journal.clear()
+        with kit.peer("g", topics=["orders"], config={**_FAST, "enable.auto.commit": False}) as peer:
+            peer.wait_stable()
+            peer.seek("orders", 2, 7)
+            peer.wait_commit()
+        (commit,) = journal.verify("OffsetCommit", group="g", topic="orders", partition=2, exactly=1)
+        rows = {row.partition_index: row.committed_offset for topic in commit.request.topics for row in topic.partitions}
+        assert rows[2] == 7
+        assert {row.error_code for topic in commit.answer.topics for row in topic.partitions} == {0}
+        assert (commit.api, commit.error) == ("OffsetCommit", None)
+        assert "OffsetCommit" in str(commit)
+        joins = journal.requests("JoinGroup", group="g")
+        assert [join.error for join in joins] == ["MEMBER_ID_REQUIRED", None]
+        assert [join.number for join in joins] == sorted(join.number for join in joins)
+        assert all(join.answered_ms >= join.at_ms for join in joins)
+        with pytest.raises(AssertionError, match="2 came, not at most 1"):
+            journal.verify("JoinGroup", group="g", at_most=1)
+        with pytest.raises(AssertionError, match="not with group other"):
+            journal.verify("JoinGroup", group="other", at_least=1)
+        with pytest.raises(ControlError, match="verify what"):
+            journal.verify("JoinGroup")
+        with pytest.raises(FaultError, match="'grupo' is no word of the journal: there are group"):
+            journal.requests(grupo="g")
+        with pytest.raises(ControlError, match="the journal is kept already, of 10000 requests"):
+            kit.journal(most=7)
+        assert (journal.dropped, journal.most) == (0, 10_000)
+        journal.clear()
+        assert journal.requests() == []
 
     def test_a_group_is_waited_for_acted_on_and_judged(self, kit: Any) -> None:
         group = kit.group("g")

@@ -222,3 +222,22 @@ def test_workers_of_xdist_have_brokers_and_logs_of_their_own(pytester: pytest.Py
     assert results.read_text().count('name="worker" value="gw0"') == results.read_text().count('name="worker" value="gw1"') == 6
     assert len(list(logs.glob("*.jsonl"))) == 2 * 6 + 2, "each test's own, and each worker's session broker"
     assert all('"TopicCreated"' in log.read_text() for log in logs.glob("*.jsonl"))
+
+
+def test_topics_that_were_made_by_asking_are_named(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        def test_it(kafka):
+            kafka.create_topic("orders", 1)
+            mark = kafka.mark()
+            for group in ("one", "two"):
+                with kafka.peer(group, topics=["orders", "odrers"]) as peer:
+                    peer.wait_stable(members=1)
+                    kafka.group(group).wait(assigned="all")
+            (line,) = kafka.events("TopicAutoCreated")
+            assert (line["topic"], line["client"]) == ("odrers", "peers")
+            (created,) = kafka.events("TopicCreated", topic="odrers")
+            assert created["cause"] == line["cause"]
+    """)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", timeout=120)
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*AutoCreatedTopicWarning: topic 'odrers' was made because the client 'peers' asked about it: *"])
