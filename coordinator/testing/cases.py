@@ -12,7 +12,8 @@
         patience_s = 30
 
 Every case ends with the same verdict (`coordinator.testing.findings`): no gap, bounded duplicates, no commit ahead of processing,
-nothing processed or committed for partitions that are others'. Cases that need more of the application than it has are skipped, and
+nothing processed or committed for partitions that are others'. Of an application that does not tell what it processed only its commits are
+judged: its cases warn of that (`NotJudgedWarning`). Cases that need more of the application than it has are skipped, and
 say what is missing:
 
 | attribute | what the case does with it |
@@ -26,6 +27,7 @@ say what is missing:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -38,6 +40,10 @@ from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationError, Ap
 
 RECORDS = 60
 """Written by a case, each time it writes."""
+
+
+class NotJudgedWarning(UserWarning):
+    """A case passed, and part of its verdict could not be given: what, and why."""
 
 
 class ConsumerCases:
@@ -60,6 +66,8 @@ class ConsumerCases:
             yield under_test
         finally:
             under_test.close()
+        if under_test.not_judged:
+            warnings.warn(f"{type(self).__name__}: {under_test.not_judged}", NotJudgedWarning, stacklevel=1)
 
     # -- without disturbances --------------------------------------------------------------------------------------------
 

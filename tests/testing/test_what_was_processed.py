@@ -1,0 +1,118 @@
+"""The three ways in which an application tells what it processed, and what is said of one that does not. Peers stand in for applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from assignors import TopicPartition
+from coordinator import Emulator
+from coordinator.members.effects import Position
+from coordinator.testing import findings
+from coordinator.testing.cases import ConsumerCases, NotJudgedWarning
+from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+
+RECORDS = 12
+
+
+class Application:
+    """A member that processes and commits when it is told to; it does not tell what it processed."""
+
+    topic = "orders"
+    group = "billing"
+
+    def __init__(self, kafka: Emulator) -> None:
+        self.kafka = kafka
+        self.peer: Any = None
+        self.done: set[tuple[str, int, int]] = set()
+
+    def start(self, bootstrap_servers: str) -> None:
+        self.peer = self.kafka.group(self.group).peer(self.topic, config={"enable.auto.commit": "false"})
+
+    def stop(self) -> None:
+        self.peer.stop()
+
+    def kill(self) -> None:
+        self.peer.crash()
+
+    def work(self, leave_out: int = 0) -> None:
+        """Process all records, but for the first ones of partition 0, and commit their offsets."""
+        for record in self.kafka.records(self.topic):
+            place = record.topic, record.partition, record.offset
+            if place not in self.done and (record.partition or record.offset >= leave_out):
+                self.done.add(place)
+                self.note(*place)
+        ends = self.kafka.end_offsets(self.topic)
+        self.peer.wait_commit({TopicPartition(self.topic, index): Position(end) for index, end in ends.items()})
+
+    def note(self, topic: str, partition: int, offset: int) -> None:
+        pass
+
+
+class TellsByTopic(Application):
+    output_topic = "invoices"
+
+    def note(self, topic: str, partition: int, offset: int) -> None:
+        headers = {"topic": topic, "partition": str(partition), "offset": str(offset)}
+        if self.output_topic not in self.kafka.topics():
+            self.kafka.create_topic(self.output_topic, 1)
+        self.kafka.produce(self.output_topic, ["done"], headers=headers)
+
+
+class TellsByHand(Application):
+    def note(self, topic: str, partition: int, offset: int) -> None:
+        self.kafka.processed(topic, partition, offset)
+
+
+@pytest.fixture(params=[TellsByTopic, TellsByHand])
+def app(request: pytest.FixtureRequest, kafka: Emulator) -> Iterator[ApplicationUnderTest]:
+    under_test = ApplicationUnderTest(kafka, request.param(kafka), partitions=2)
+    under_test.start()
+    yield under_test
+    under_test.close()
+
+
+def test_what_was_processed_is_judged(app: ApplicationUnderTest) -> None:
+    app.produce(RECORDS)
+    app.application.work()
+    app.wait_done()
+    assert app.processed() == [("orders", index, offset) for index in (0, 1) for offset in range(RECORDS // 2)]
+    assert app.not_judged == ""
+    app.verify()
+    app.produce(RECORDS)
+    app.application.work()
+    app.verify()
+
+
+def test_a_record_that_was_left_out_is_found(app: ApplicationUnderTest) -> None:
+    app.produce(RECORDS)
+    app.application.work(leave_out=2)
+    with pytest.raises(ApplicationError) as found:
+        app.verify()
+    assert {finding.name for finding in found.value.findings} <= {findings.AHEAD, findings.GAP}
+
+
+def test_records_of_the_output_topic_without_the_headers_are_told(kafka: Emulator) -> None:
+    kafka.create_topic("invoices", 1)
+    kafka.produce("invoices", ["done"], headers={"topic": "orders"})
+    under_test = ApplicationUnderTest(kafka, TellsByTopic(kafka))
+    try:
+        with pytest.raises(TypeError, match="records of invoices are to have the headers topic, partition and offset; this one has"):
+            under_test.processed()
+    finally:
+        under_test.close()
+
+
+def test_without_any_of_them_the_cases_say_not_judged(kafka: Emulator) -> None:
+    cases = ConsumerCases()
+    fixture = ConsumerCases.app._get_wrapped_function()  # type: ignore[attr-defined]
+    running = fixture(cases, kafka, Application(kafka))
+    app = next(running)
+    app.start()
+    app.produce(RECORDS)
+    app.application.work(leave_out=2)
+    app.verify()  # nobody knows
+    with pytest.warns(NotJudgedWarning, match="gaps, duplicates and premature commits are not judged: the application does not tell what"):
+        next(running, None)
