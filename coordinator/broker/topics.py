@@ -124,7 +124,7 @@ def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
     broker.auto_created[plan.name] = call.client_id
     count = len(plan.assignment)
     broker.unserved.tell(
-        f"topic {plan.name!r} was made with {count} partition{'' if count == 1 else 's'} because the client {call.client_id!r} asked about it "
+        f"topic {plan.name!r} was made with {count} partition{'' if count == 1 else 's'}, as the client {call.client_id!r} asked about it "
         "(auto.create.topics.enable); if the name is misspelt, make no topics so: auto_create_topics=False, --config "
         "auto.create.topics.enable=false")
     if broker.log is not None and broker.log.writable:

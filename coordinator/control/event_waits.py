@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..event_log.envelope import STREAMS
 from .expectations import ExpectationError
 from .waiting import WaitTimeoutError
 
@@ -42,6 +43,8 @@ class EventPattern:
                 raise ExpectationError(f"{name}: {value!r} is no text")
         if self.kind is None and self.group is None and self.stream is None and not self.fields:
             raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
+        if self.stream is not None and self.stream not in (*STREAMS, "data"):
+            raise ExpectationError(f"there is no stream {self.stream!r}; there are: {', '.join((*STREAMS, 'data'))}")
         if type(self.count) is not int or self.count < 1:
             raise ExpectationError(f"count: {self.count!r}; a whole number from 1 on")
 

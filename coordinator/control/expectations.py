@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .faults import PHASES, FaultError, choose
+from .own_requests import ControlError
 from .snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
 
 STATES = (*dict.fromkeys(PHASES.values()),)
@@ -55,8 +56,16 @@ class GroupExpectation:
             least = -1 if name == "generation_above" else 0
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
                 raise ExpectationError(f"{name}: {value!r}; a whole number from {least} on")
-        if isinstance(self.assigned, str) and self.assigned != ALL:
+        if isinstance(self.assigned, Mapping):
+            rows = {name: _rows(name, partitions) for name, partitions in self.assigned.items()}
+            object.__setattr__(self, "assigned", rows)
+        elif self.assigned is not None and self.assigned != ALL:
             raise ExpectationError(f'assigned: {self.assigned!r}; "all", or partitions by member')
+        if self.committed is not None:
+            if not isinstance(self.committed, Mapping):
+                raise ExpectationError(f'committed: {self.committed!r}; a mapping is meant, such as {{("orders", 0): 10}}')
+            for key in self.committed:
+                _partition(key)
         if self.state in ("Empty", "Dead") and self.members:
             raise ExpectationError(f"a group that is {self.state} has no members: {self.members} cannot be")
         if self.state == "Stable" and self.members == 0:
@@ -66,6 +75,17 @@ class GroupExpectation:
     def is_empty(self) -> bool:
         """Does it ask for nothing?"""
         return all(getattr(self, entry.name) is None for entry in fields(self))
+
+    def check_possible(self, check_partition: Callable[[str, int], None], most_members: int) -> None:
+        """Raise ExpectationError for what cannot come about: partitions that do not exist, more members than a group may have."""
+        named = [row for rows in self.assigned.values() for row in rows] if isinstance(self.assigned, Mapping) else []
+        for topic, index in map(_partition, [*named, *(self.committed or ())]):
+            try:
+                check_partition(topic, index)
+            except ControlError as error:
+                raise ExpectationError(str(error)) from None
+        if (self.members or 0) > most_members:
+            raise ExpectationError(f"members: {self.members}; this group can have {most_members} (group.max.size, group.consumer.max.size)")
 
     def unmet(self, group: GroupSnapshot, partitions_of: Callable[[str], int | None]) -> tuple[str, ...]:
         """In which respects the group is not as expected, in words. `partitions_of`: how many a topic has; None: no such topic."""
@@ -131,6 +151,16 @@ def _not_assigned(group: GroupSnapshot, wanted: Mapping[str, Iterable[TopicParti
         if tuple(sorted(member.assignment or ())) != expected:
             missing.append(f"{member.name} has {_assignment(member)}, not {partitions_text(expected) or 'nothing'}")
     return missing
+
+
+def _rows(name: str, partitions: Iterable[TopicPartition | str]) -> list[TopicPartition | str]:
+    """The partitions of a member, as a list. Raises ExpectationError."""
+    if isinstance(partitions, str) or not isinstance(partitions, Iterable):
+        raise ExpectationError(f"assigned: of {name}: {partitions!r}; a list of partitions is meant, such as ['orders-0']")
+    rows = list(partitions)
+    for row in rows:
+        _partition(row)
+    return rows
 
 
 def _behind(group: GroupSnapshot, most: int) -> list[str]:

@@ -19,7 +19,7 @@ from ..wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from . import operations
+from . import arguments, operations
 from .expectations import ExpectationError, GroupExpectation
 from .group_looks import GroupLooks
 from .own_requests import ask, check
@@ -66,6 +66,7 @@ class GroupHandle(GroupLooks):
 
         `timeout` in seconds. Raises WaitTimeoutError that says what is missing, what was seen, and whom the group waits for.
         """
+        arguments.seconds("timeout", timeout)
         expectation = GroupExpectation(
             state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted)
         future = self.begin_wait(expectation)
@@ -82,6 +83,7 @@ class GroupHandle(GroupLooks):
         session = self._session
 
         def begin() -> Future[Any]:
+            expectation.check_possible(session.check_partition, session.most_members(self.group_id))
             if expectation.acted:
                 session.watch_activity()
             return session.waits.begin(
@@ -154,6 +156,8 @@ class GroupHandle(GroupLooks):
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Set committed offsets as a tool does, while the group has no members."""
+
+        arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
 
         def put() -> None:
             rows: dict[str, list[OffsetCommitRequestPartition]] = {}

@@ -110,12 +110,11 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         round. `transactional_id`: in one transaction, which is committed, or with `abort` aborted.
         """
         from ..cluster.record_codec import Record
-        from . import topics
+        from . import arguments, topics
         from .own_requests import ControlError
 
-        if isinstance(values, (str, bytes)):
-            raise ControlError(f"values come as a list: [{values!r}]")
-        listed = list(values)
+        arguments.records(partition, headers, timestamp_ms)
+        listed = arguments.listed("values", values)
         if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
             raise ControlError(f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key")
         pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
@@ -191,10 +190,11 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     def advancing(self, seconds: float, *, silent: Collection[str] = ()) -> Iterator[LoopFuture[None]]:
         """`advance` in steps, for who drives it: each future is to be waited for, as long as the grace lasts, before the next step."""
+        from . import arguments
         from .advancing import Advance
 
-        session = self._session
-        advance = self.run(lambda: Advance(session, milliseconds(seconds), silent))
+        session, names = self._session, arguments.listed("silent", silent)
+        advance = self.run(lambda: Advance(session, milliseconds(seconds), names))
         ended = False
         while not ended:
             ended = self.run(advance.step)
@@ -235,8 +235,10 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         The words are those of `events`; `since` a `mark`: without one only what happens from now on counts. Raises WaitTimeoutError,
         which says what else happened to the group meanwhile.
         """
+        from . import arguments
         from .event_waits import EventPattern
 
+        arguments.seconds("timeout", timeout)
         pattern = EventPattern(kind, group, stream, self.mark() if since is None else since, count, fields)
         future = self.begin_wait_for(pattern)
         try:

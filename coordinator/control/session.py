@@ -84,6 +84,20 @@ class KitSession:
                 self._activity[broker.node_id] = (broker, activity)
                 broker.interceptors.insert(0, activity)
 
+    def check_partition(self, topic: str, index: int) -> None:
+        """Raise ControlError, which says what there is, for a partition that does not exist."""
+        from .topics import partition_of
+
+        partition_of(self.any_broker(), topic, index)
+
+    def most_members(self, group_id: str) -> int:
+        """How many members a group can have: by the setting of its protocol, by either as long as it has none."""
+        broker = self.serving(group_id)
+        kind = snapshot(broker, group_id, self.now(), lambda *_: False, lambda _: False)
+        names = {"classic": "group.max.size", "consumer": "group.consumer.max.size"}
+        known = [names[kind.type]] if kind.members and kind.type in names else list(names.values())
+        return max(broker.configs.get_int(name) for name in known)
+
     def partitions_of(self, topic: str) -> int | None:
         """How many partitions a topic has; None: there is none."""
         found = self.any_broker().cluster.topics.get(topic)

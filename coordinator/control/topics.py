@@ -26,6 +26,7 @@ from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsRespo
 from ..wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from ..wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..wire.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from . import arguments
 from .own_requests import ControlError, ask, check
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class ReadRecord(NamedTuple):
 
 def create(broker: Broker, now: int, name: str, partitions: int, replication: int, configs: Mapping[str, object]) -> None:
     """Make a topic; -1 partitions: as many as num.partitions says."""
+    arguments.new_topic(name, partitions, replication, configs)
     rows = [CreatableTopicConfig(name=key, value=_text(value)) for key, value in configs.items()]
     topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=replication, configs=rows)
     answer = ask(broker, CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS), CreateTopicsResponse, now)
@@ -70,6 +72,8 @@ def create(broker: Broker, now: int, name: str, partitions: int, replication: in
 
 def grow(broker: Broker, now: int, name: str, partitions: int) -> None:
     """Give a topic more partitions: `partitions` in all."""
+    arguments.whole("partitions", partitions)
+    topic_of(broker, name)
     request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=partitions, assignments=None)], timeout_ms=_TIMEOUT_MS)
     (result,) = ask(broker, request, CreatePartitionsResponse, now).results
     check(result.error_code, f"topic {name} cannot have {partitions} partitions", result.error_message)
@@ -88,6 +92,7 @@ def reassign(broker: Broker, now: int, name: str, partition: int, replicas: Sequ
 
 def delete(broker: Broker, now: int, name: str) -> None:
     """Delete a topic, its records, and what groups committed in it."""
+    topic_of(broker, name)
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=_TIMEOUT_MS)
     (result,) = ask(broker, request, DeleteTopicsResponse, now).responses
     check(result.error_code, f"topic {name} cannot be deleted", result.error_message)
@@ -95,6 +100,8 @@ def delete(broker: Broker, now: int, name: str) -> None:
 
 def truncate(broker: Broker, now: int, name: str, partition: int, before: int) -> int:
     """Delete the records of a partition below an offset (-1: all there are); the new log start."""
+    partition_of(broker, name, partition)
+    arguments.whole("before", before)
     row = DeleteRecordsPartition(partition_index=partition, offset=before)
     request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=name, partitions=[row])], timeout_ms=_TIMEOUT_MS)
     result = ask(broker, request, DeleteRecordsResponse, now).topics[0].partitions[0]
@@ -114,6 +121,7 @@ def topic_of(broker: Broker, name: str) -> Topic:
 def partition_of(broker: Broker, name: str, index: int) -> Partition:
     """The partition. Raises ControlError that says which there are."""
     topic = topic_of(broker, name)
+    arguments.whole("partition", index)
     if not 0 <= index < len(topic.partitions):
         raise ControlError(f"topic {name} has no partition {index}: it has 0 to {len(topic.partitions) - 1}")
     return topic.partitions[index]

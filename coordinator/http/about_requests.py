@@ -19,7 +19,8 @@ _OWN = {"limit", "exactly", "at_least", "at_most"}
 _MAYBE_TEXT = {"type": ["string", "null"]}
 _EXCHANGE = object_of(
     number=NUMBER, broker=NUMBER, api={"enum": list(API_NAMES)}, version=NUMBER, client_id=TEXT, at_ms=NUMBER,
-    answered_ms={"type": ["integer", "null"]}, error=_MAYBE_TEXT, request={"type": "object"}, answer={"type": ["object", "null"]}, text=TEXT)
+    answered_ms={"type": ["integer", "null"]}, error=_MAYBE_TEXT, request={"type": "object"}, answer={"type": ["object", "null"]},
+    text=TEXT)
 _REQUESTS = list_of(_EXCHANGE)
 
 

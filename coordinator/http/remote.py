@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from ..control import cluster
+from ..control import arguments, cluster
 from ..control.cluster_kit import ClusterKit
 from ..control.fault_words import FaultWords, milliseconds
 from ..control.faults import Fault, to_plain
@@ -21,6 +21,7 @@ from ..control.kit import DEFAULT_GRACE_S, Value
 from ..control.own_requests import ControlError
 from ..control.running import DEFAULT_TIMEOUT_S
 from ..control.topics import ReadRecord, Written
+from ..members.subscription import topic_names
 from .client import Client, path_of
 from .plain import from_bytes, to_bytes
 from .remote_calls import Caller
@@ -29,8 +30,8 @@ from .remote_groups import RemoteGroup
 from .remote_peers import RemotePeer
 
 if TYPE_CHECKING:
-    from .remote_journal import RemoteJournal
     from ..control.verification import Verification
+    from .remote_journal import RemoteJournal
 
 T = TypeVar("T")
 _ALL = 10**9
@@ -53,6 +54,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         self, name: str, partitions: int = -1, *, replication: int = -1, config: Mapping[str, object] | None = None,
     ) -> None:
         """See `Kit.create_topic`."""
+        arguments.new_topic(name, partitions, replication, config)
         body = {"name": name, "partitions": partitions, "replication": replication, "config": dict(config or {})}
         self._caller.post("/topics", body)
 
@@ -83,11 +85,12 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         abort: bool = False,
     ) -> list[Written]:
         """See `Kit.produce`."""
-        for what, given in (("values", values), ("keys", keys)):
-            if isinstance(given, (str, bytes)):
-                raise ControlError(f"{what} come as a list: [{given!r}]")
+        arguments.records(partition, headers, timestamp_ms)
+        if keys is not None:
+            arguments.listed("keys", keys)
         body = {
-            "values": [_plain(value) for value in values], "keys": None if keys is None else [_plain(key) for key in keys],
+            "values": [_plain(value) for value in arguments.listed("values", values)],
+            "keys": None if keys is None else [_plain(key) for key in keys],
             "headers": {header: _plain(value) for header, value in (headers or {}).items()}, "partition": partition,
             "timestamp_ms": timestamp_ms, "transactional_id": transactional_id, "abort": abort,
         }  # fmt: skip
@@ -120,7 +123,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Emulator.peer`. A listener cannot be given: what the peer was told stands in the log's stream `member`."""
         if listener is not None:
             raise TypeError('listener: it is Python code, which cannot be given over HTTP; see events(stream="member")')
-        listed = [topics] if isinstance(topics, str) else None if topics is None else list(topics)
+        listed = None if topics is None else topic_names(topics)
         body = {"group": group, "topics": listed, "pattern": pattern, "config": dict(config or {}), "keep_going": keep_going}
         body["protocol"] = protocol
         return RemotePeer(self._caller, self._caller.post("/peers", body))
@@ -130,7 +133,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     def advance(self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S) -> list[dict[str, Any]]:
         """See `Kit.advance`."""
         milliseconds(seconds)
-        body = {"seconds": seconds, "silent": list(silent), "grace": grace}
+        body = {"seconds": seconds, "silent": arguments.listed("silent", silent), "grace": grace}
         return list(self._caller.post("/advance", body, limit_s=600)["events"])
 
     def mark(self) -> int:

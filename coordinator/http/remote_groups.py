@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..control import arguments
 from ..control.expectations import GroupExpectation
 from ..control.group_looks import GroupLooks
 from ..control.running import DEFAULT_TIMEOUT_S
@@ -39,10 +40,12 @@ class RemoteGroup(GroupLooks):
         lag: int | None = None, acted: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
-        wanted: Any = assigned
-        if isinstance(assigned, Mapping):
-            wanted = {name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows] for name, rows in assigned.items()}
-        GroupExpectation(state=state, members=members, generation_above=generation_above, assigned=wanted, lag=lag, acted=acted)
+        arguments.seconds("timeout", timeout)
+        expected = GroupExpectation(
+            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted)
+        wanted: Any = expected.assigned
+        if isinstance(wanted, Mapping):
+            wanted = {name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows] for name, rows in wanted.items()}
         body = {
             "state": state, "members": members, "generation_above": generation_above, "assigned": wanted, "lag": lag, "acted": acted,
             "committed": None if committed is None else _named(committed), "timeout": timeout,
@@ -83,4 +86,5 @@ class RemoteGroup(GroupLooks):
 
 
 def _named(offsets: Mapping[TopicPartition, int]) -> dict[str, int]:
+    arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
     return {f"{topic}-{index}": offset for (topic, index), offset in offsets.items()}

@@ -27,6 +27,14 @@ def topic_names(topics: Any) -> list[str]:
     return names
 
 
+def check_pattern(pattern: Any) -> None:
+    """Raise MemberConfigError for what is no regular expression."""
+    try:
+        re.compile(pattern)
+    except (re.error, TypeError) as error:
+        raise MemberConfigError(f"pattern={pattern!r}: {error}; a regular expression is meant, such as 'orders-.*'") from None
+
+
 def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
     """By topic and number: the order in which callbacks get them."""
     return tuple(sorted(partitions))

@@ -127,12 +127,16 @@ class AutoCreatedTopicWarning(UserWarning):
 
 def _warn_of_topics(kafka: Emulator) -> None:
     """Name topics that clients made by asking about them, each once."""
-    made = kafka.run(lambda: {topic: client for broker in kafka.brokers.values() for topic, client in broker.auto_created.items()})
-    for topic, client in made.items():
+    def made_meanwhile() -> dict[str, str]:
+        made = {topic: client for broker in kafka.brokers.values() for topic, client in broker.auto_created.items()}
+        for broker in kafka.brokers.values():
+            broker.auto_created.clear()
+        return made
+
+    for topic, client in kafka.run(made_meanwhile).items():
         warnings.warn(
             f"topic {topic!r} was made because the client {client!r} asked about it: create_topic() before, or the option "
             "auto_create_topics=False, shows a misspelt name", AutoCreatedTopicWarning, stacklevel=1)
-    kafka.run(lambda: [broker.auto_created.clear() for broker in kafka.brokers.values()])
 
 
 def _check_faults(kafka: Emulator) -> None:

@@ -1,4 +1,4 @@
-"""The three ways in which an application tells what it processed, and what is said of one that does not. Peers stand in for applications."""
+"""The three ways in which an application tells what it processed, and what is said of others. Peers stand in for applications."""
 
 from __future__ import annotations
 

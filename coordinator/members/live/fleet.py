@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 from ...deadlines import Deadlines
 from ..config import MemberConfig
 from ..effects import RebalanceListener
-from ..subscription import topic_names
+from ..subscription import check_pattern, topic_names
 from .bootstrap import Bootstrap, parse_addresses
 from .gate import Gate
 from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
@@ -92,6 +92,8 @@ class Fleet:
         if (topics is None) == (pattern is None):
             raise FleetError("give a peer either topics or a pattern")
         topics = None if topics is None else topic_names(topics)
+        if pattern is not None:
+            check_pattern(pattern)
         self._numbers[config.group_id] += 1
         if not config.client_id:
             config = config.having(client_id=f"consumer-{config.group_id}-{self._numbers[config.group_id]}")
