@@ -12,13 +12,11 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult, tell
-from ..slices import whole
 from ..wire.primitives import ResponseTooLarge, WireError
 from ..wire.schema import Message
 from . import apis, wire_log
 from .call import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
 from .client_links import LINK_IS_CUT
-from .long_texts import encode_shortened
 
 if TYPE_CHECKING:
     from ..interceptors import Outgoing, Verdict
@@ -222,10 +220,8 @@ class Exchange:
             else:
                 try:
                     body = response.encode(call.version, broker.most_response_bytes)
-                except ResponseTooLarge as error:
-                    body = error
                 except WireError as error:
-                    body = whole(_or_error(encode_shortened(response, call.version, broker.most_response_bytes, error)), now)
+                    body = error
         if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
             self._cannot_send(api, call, body, now)
             return
@@ -248,13 +244,7 @@ class Exchange:
 
         def work() -> Slices[bytes]:
             nonlocal errors
-            most = self._broker.most_response_bytes
-            try:
-                body = yield from response.encode_in_slices(call.version, most)
-            except ResponseTooLarge:
-                raise
-            except WireError as error:
-                body = yield from encode_shortened(response, call.version, most, error)
+            body = yield from response.encode_in_slices(call.version, self._broker.most_response_bytes)
             if self._broker.log is not None:
                 errors = yield from wire_log.errors_in_slices(api.name, response)
             return body

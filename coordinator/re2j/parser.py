@@ -27,7 +27,7 @@ MOST_ATOMS = 50_000
 """Of a pattern, repetitions counted as often as they are repeated: it has as many instructions at least."""
 MOST_ATOMS_BY_OPTIONAL = 30_000_000
 """Atoms multiplied by the atoms, groups and alternatives that may be left out: the engine looks past each of these from each of those."""
-UNICODE_CLASS_SIZE = 250
+UNICODE_CLASS_SIZE = 500
 """As many atoms as a \\p{...} counts for."""
 _ONE, _SEVERAL, _REPEATED = range(3)
 _SIMPLE = {"*": "*", "+": "+", "?": "?", "**": "*", "*+": "*", "*?": "*", "+*": "*", "++": "+", "+?": "*", "?*": "*", "?+": "*", "??": "?"}

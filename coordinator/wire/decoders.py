@@ -126,6 +126,7 @@ class Decoder(SourceWriter):
                 self.emit(f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, data[{start}:p])")
             self.depth -= 1
         self.emit("else:", f" {start}, p = take(data, p, z)", f" {target}.unknown_tags = keep({target}.unknown_tags, {tag}, {start})")
+        self.step()
         self.depth -= 1
 
     def default(self, field: Field) -> str:

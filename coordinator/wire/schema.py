@@ -101,22 +101,28 @@ class Struct(metaclass=StructType):
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in said)})"
 
 
-def _too_long(text: str) -> bool:
-    return "\ufffd" in text and len(text.encode("utf-8", "surrogatepass")) > MAX_STRING_BYTES
+def _shortened(field: str, text: str) -> str:
+    """A text that fits, if there is a way; the same text if it fits or there is none."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) <= MAX_STRING_BYTES:
+        return text
+    if field == "error_message":
+        return data[: MAX_STRING_BYTES - 3].decode("utf-8", "ignore") + "..."
+    return text.replace("\ufffd", "?")
 
 
 def shorten(value: Struct) -> Generator[None, Any, bool]:
     """Make strings that became too long to be written fit again; return False if there are none. Stops before each nested struct.
 
     Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id of 32,767 such bytes could be taken and
-    never be shown. In such a string each becomes a question mark (docs/divergences.md).
+    never be shown. In such a string each becomes a question mark. An error message that quotes too much is cut off (docs/divergences.md).
     """
     found = False
     for field in type(value).fields:
         inner = getattr(value, field.name)
         if isinstance(inner, str):
-            if _too_long(inner):
-                setattr(value, field.name, inner.replace("\ufffd", "?"))
+            if (fitting := _shortened(field.name, inner)) != inner:
+                setattr(value, field.name, fitting)
                 found = True
         elif isinstance(inner, Struct):
             found |= yield from shorten(inner)
@@ -125,8 +131,8 @@ def shorten(value: Struct) -> Generator[None, Any, bool]:
                 if isinstance(one, Struct):
                     yield
                     found |= yield from shorten(one)
-                elif isinstance(one, str) and _too_long(one):
-                    inner[at] = one.replace("\ufffd", "?")
+                elif isinstance(one, str) and (fitting := _shortened("", one)) != one:
+                    inner[at] = fitting
                     found = True
     return found
 

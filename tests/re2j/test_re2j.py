@@ -67,7 +67,7 @@ def test_what_the_engine_cannot_hold_is_refused(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [
-    "a?" * 6_000, "(a|)" * 6_000, "a{0,100}" * 60, "(?:a?b?){1000}" * 3, "(x{1,1000}y)" * 6, "a{1000}" * 51, r"\pL{1000}",
+    "a?" * 6_000, "(a|)" * 6_000, "a{0,100}" * 60, "(?:a?b?){1000}" * 3, "(x{1,1000}y)" * 6, "a{1000}" * 51, r"\pL{200}",
 ])  # fmt: skip
 def test_what_takes_the_engine_long_to_compile_is_refused_before_it_tries(pattern: str) -> None:
     """`a{0,100}` 500 times took five seconds, for which nobody else was served."""
@@ -83,7 +83,7 @@ def test_what_anybody_would_write_is_not_too_large(pattern: str) -> None:
 
 
 def test_the_translation_grows_with_the_pattern() -> None:
-    patterns = ("[" + "a-z" * 8_000 + "]", r"\pL" * 200, "(?i:a)" * 5_000, r"\Q" + "(" * 30_000, "a|" * 15_000, "[[:alpha:]]" * 2_500)
+    patterns = ("[" + "a-z" * 8_000 + "]", r"\pL" * 99, "(?i:a)" * 5_000, r"\Q" + "(" * 30_000, "a|" * 15_000, "[[:alpha:]]" * 2_500)
     for pattern in patterns:
         assert len(translate(pattern)) <= 20 * len(pattern)
 
