@@ -134,7 +134,7 @@ def _checksum() -> Callable[[bytes], int]:
     try:
         from google_crc32c import value
     except ImportError:
-        from .plain_crc32c import value
+        from ..wire.plain_crc32c import value
     return value
 
 

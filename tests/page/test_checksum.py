@@ -6,7 +6,7 @@ from google_crc32c import value as library
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator.cluster.plain_crc32c import value
+from coordinator.wire.plain_crc32c import value
 
 
 def test_the_check_value() -> None:
