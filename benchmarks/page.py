@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,11 @@ def run() -> Iterator[str]:
             if turn == "cold":
                 page = browser.new_page()
                 page.set_default_timeout(300_000)
+                asked: list[str] = []
+                page.on("request", lambda request: asked.append(request.url))
             yield from _lesson(page, f"{served.url}01_leader_dies.html", turn)
+        foreign = [url for url in asked if not url.startswith((served.url, "data:", "blob:"))]
+        yield f"requests: {len(asked)}, of them to other hosts: {len(foreign)}"
         served.stop()
         log = Path(scratch, "big.jsonl")
         lines = play(BIG, "big", 1)
@@ -88,8 +93,10 @@ def run() -> Iterator[str]:
             middle = statistics.median(times)
             yield f"12 members x 48 partitions, {len(lines)} lines, {act}: median {middle:.1f} ms, worst {max(times):.1f} ms"
         watched.stop()
+        million = Path(scratch, "million.jsonl")
+        yield from _million(lines, million)
+        yield from _million_in_a_browser(page, million)
         browser.close()
-        yield from _million(lines, Path(scratch, "million.jsonl"))
 
 
 def _lesson(page: Any, url: str, turn: str) -> Iterator[str]:
@@ -130,3 +137,21 @@ def _million(lines: list[str], path: Path) -> Iterator[str]:
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     yield f"a log of a million lines ({path.stat().st_size / 1e6:.0f} MB) until its picture is there: {done.stdout.strip()}"
+
+
+def _million_in_a_browser(page: Any, path: Path) -> Iterator[str]:
+    """The same log from the start of `coordinator watch` on, and what the browser needs for it."""
+    from coordinator.page.following import Follower
+    from coordinator.page.server import PageServer, assets
+
+    begun = time.perf_counter()
+    watched = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
+    watched.start()
+    page.goto(watched.url)
+    page.wait_for_selector("svg.picture")
+    opened = time.perf_counter() - begun
+    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+    yield f"the same in a browser: {opened:.1f} s until the overview, {heap:.0f} MB of JavaScript's heap"
+    times = page.evaluate(_FRAMES, [200, "scrub"])
+    yield f"the same, scrub: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms"
+    watched.stop()

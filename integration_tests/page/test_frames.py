@@ -71,6 +71,7 @@ def test_the_first_frame_of_every_lesson_is_what_the_engine_plays(page: Page, se
     page.goto(f"{server.url}index.html")
     page.evaluate(_READY)
     wrong: dict[str, Any] = {}
+    kept = ""
     for slug in slugs():
         page.evaluate(f"prerendered({json.dumps(slug)})")
         kept = shot(page)
