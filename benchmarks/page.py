@@ -69,12 +69,11 @@ def run() -> Iterator[str]:
         served = PageServer("127.0.0.1", 0, site, "index.html")
         served.start()
         browser = playwright.chromium.launch(executable_path=path)
+        page = browser.new_page()
+        page.set_default_timeout(300_000)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
         for turn in ("cold", "warm"):
-            if turn == "cold":
-                page = browser.new_page()
-                page.set_default_timeout(300_000)
-                asked: list[str] = []
-                page.on("request", lambda request: asked.append(request.url))
             yield from _lesson(page, f"{served.url}01_leader_dies.html", turn)
         foreign = [url for url in asked if not url.startswith((served.url, "data:", "blob:"))]
         yield f"requests: {len(asked)}, of them to other hosts: {len(foreign)}"
