@@ -23,11 +23,18 @@ def run(rounds: int = 5) -> list[Row]:
     topics = [OffsetCommitRequestTopic(name="orders", partitions=partitions)]
     for group in range(GROUPS):
         broker.coordinator.handle(Request(RequestContext(8), OffsetCommitRequest(group_id=f"group-{group}", topics=topics)), 0)
-    took, longest, unloads = [], [], []
+    took, longest, unloads, longest_unload = [], [], [], []
     for _ in range(rounds):
+        holds = []
         began = process_time()
         broker.unload_groups(None, 0)
-        unloads.append(process_time() - began)
+        holds.append(process_time() - began)
+        while broker.coordinator.is_unloading:
+            began = process_time()
+            broker.tick(0)
+            holds.append(process_time() - began)
+        unloads.append(sum(holds))
+        longest_unload.append(max(holds))
         holds = []
         began = process_time()
         broker.begin_load(None, 0, 0)
@@ -44,4 +51,5 @@ def run(rounds: int = 5) -> list[Row]:
         Row(f"load of {what}, CPU, best of {rounds}", min(took) * 1000, "ms", "<= 1,000"),
         Row("the longest slice of it, CPU, best of these", min(longest) * 1000, "ms", "<= 20"),
         Row("unload of the same, CPU, best of these", min(unloads) * 1000, "ms"),
+        Row("the longest slice of it, CPU, best of these", min(longest_unload) * 1000, "ms", "<= 20"),
     ]

@@ -35,6 +35,12 @@ class Deadlines(Generic[K]):
         """Forget the deadline of `key`, if it has one."""
         self._at.pop(key, None)
 
+    def clear(self) -> None:
+        """Forget all deadlines."""
+        self._at.clear()
+        self._queued.clear()
+        self._heap.clear()
+
     def get(self, key: K) -> int | None:
         """When `key` falls due."""
         return self._at.get(key)

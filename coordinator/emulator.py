@@ -209,7 +209,7 @@ class Emulator(Kit):
 
     def unload_coordinator(self, partition: int | None = None) -> None:
         """Let the broker lose a partition of __consumer_offsets, or all, as when another broker becomes its leader (ERR-5, ERR-6): parked
-        and later requests are answered NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
+        requests (in slices, where groups are many) and later ones get NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
         self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
 
     def load_coordinator(self, partition: int | None = None) -> None:
@@ -221,10 +221,10 @@ class Emulator(Kit):
         broker = self.broker
         if self._loop_thread == get_ident():
             self.run(lambda: broker.load_groups(partition, self.server.now()))
-            return
-        self.run(lambda: broker.begin_load(partition, 0, self.server.now()))
-        while self.run(lambda: broker.coordinator.is_loading):
-            pass  # each look waits for its turn on the loop
+        else:
+            from .emulator_session import begin_load
+            waits = self._session.waits
+            self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
 
     def control(self, verb: Verb) -> Verb | None:
         """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Safe from any thread.

@@ -18,7 +18,10 @@ from .groups.classic.model import ClassicGroup
 from .groups.consumer.model import ConsumerMembership
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from .broker.core import Broker
+    from .control.waiting import WaitBoard
     from .event_log import EventLog
     from .members import MemberConfig, MemberFault
     from .members.live import Fleet
@@ -48,6 +51,12 @@ def new_session(server: Server, brokers: Callable[[], list[Broker]], seed: int, 
     session = KitSession(brokers, EmulatorClock(server), seed, clients, own_members, paused)
     server.group[0].observers.append(session.waits.look)
     return session
+
+
+def begin_load(broker: Broker, partition: int | None, waits: WaitBoard, now: int) -> Future[None]:
+    """Let a broker begin to load a partition of __consumer_offsets (None: all); the future is done when the load is."""
+    broker.begin_load(partition, 0, now)
+    return waits.begin(lambda: ("the end of the load",) if broker.coordinator.is_loading else (), lambda: None)
 
 
 class EmulatorClock:

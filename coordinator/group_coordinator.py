@@ -18,7 +18,7 @@ from .groups.decide import ENTRIES, Entry
 from .groups.group import Group
 from .groups.refusals import refusal
 from .groups.requests import Reply, Request, RequestContext
-from .shards import across
+from .shards import across, unload
 from .shards.availability import (
     Leadership,
     PartitionsEmptied,
@@ -136,6 +136,8 @@ class GroupCoordinator(Partitions):
         if self._log is not None and not self._log.writable:
             return None
         earliest = min((load.since_ms for load in self._loads.values() if load.by_itself), default=None) if self._loads else None
+        if self._unloading:
+            earliest = self._unloading_since if earliest is None else min(earliest, self._unloading_since)
         first = self._agenda.first()
         if first is None:
             return earliest
@@ -146,7 +148,7 @@ class GroupCoordinator(Partitions):
 
         A timer that is set by it may fire too early, and finds out by `next_deadline`.
         """
-        if self._loads or (self._log is not None and not self._log.writable):
+        if self._loads or self._unloading or (self._log is not None and not self._log.writable):
             return self.next_deadline()
         return self._agenda.no_later_than()
 
@@ -155,7 +157,7 @@ class GroupCoordinator(Partitions):
         effects = Effects(now)
         if self._log is not None and not self._log.writable:
             return effects.outcome()
-        budget = SLICE
+        budget = self._go_on_unloading(effects, SLICE)
         for partition, load in list(self._loads.items()):
             if load.by_itself and load.since_ms <= now:
                 budget = self._go_on_loading(partition, load, effects, budget)
@@ -199,6 +201,10 @@ class GroupCoordinator(Partitions):
             if isinstance(event, PartitionsEmptied):
                 for partition in event.partitions:
                     coordinator.partition_shard(partition).durable.clear()
+            elif isinstance(event, PartitionsUnloaded):
+                for partition in event.partitions:
+                    if partition in coordinator._shards:
+                        unload.mark(coordinator._shards[partition])
         coordinator._resume(now)
         coordinator._log = log
         for shard in coordinator._shards.values():
@@ -206,7 +212,9 @@ class GroupCoordinator(Partitions):
         return coordinator
 
     def _resume(self, now: int) -> None:
-        """After a replay: deadlines begin, and loads that were not finished go on by themselves."""
+        """After a replay: deadlines begin, and unloads and loads that were not finished go on by themselves."""
+        self._unloading = [shard for shard in self._shards.values() if shard.leaving]
+        self._unloading_since = now
         for partition, shard in self._shards.items():
             resume(shard, now)
             leadership = self.availability.of(partition)

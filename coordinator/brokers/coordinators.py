@@ -129,6 +129,7 @@ class Coordinators:
         """A broker's process has ended."""
         for index in sorted(self._serving.pop(broker, ())):
             broker.unload_groups(index, now)
+        broker.send_replies(broker.coordinator.finish_unload(now), now)
         for index in self._transactions.loading(broker):
             self._loads.cancel((broker.node_id, index))
         self._transactions.stopped(broker)

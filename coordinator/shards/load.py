@@ -1,6 +1,7 @@
 """Load: a partition's groups are taken over one after the other, from its durable events alone (ERR-7), in slices.
 
-A slice ends when its budget is used up, in the middle of a group if need be, so a large partition holds up nobody for long.
+What is left of an unload of the partition comes first. A slice ends when its budget is used up, in the middle of a group if need be, so a
+large partition holds up nobody for long.
 Events that are written meanwhile (a transaction ends) are folded like all others.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from ..groups import events as ev
 from ..groups.evolve import evolve
 from ..groups.group import Group
+from . import unload
 from .journal import Effects
 from .shard import Shard
 
@@ -32,6 +34,10 @@ class Load:
 
     def step(self, effects: Effects, budget: int) -> int:
         """Go on until the budget is used up or all groups are loaded; returns what is left of the budget."""
+        if self._shard.leaving:
+            budget = unload.go_on(self._shard, effects, budget)
+            if self._shard.leaving:
+                return budget
         effects.cause = self._cause
         if self._waiting is None:
             self._waiting = [group_id for group_id in reversed(self._shard.durable.groups()) if group_id not in self._shard.groups]

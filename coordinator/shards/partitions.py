@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 
 from ..groups.config import GroupConfig
 from ..java_hash import coordinator_partition
+from . import unload
 from .agenda import Agenda
 from .availability import (
     Availability,
@@ -43,6 +44,9 @@ class Partitions:
         self._index: dict[str, Shard] = {}
         """The shard of each group that is served."""
         self._loads: dict[int, Load] = {}
+        self._unloading: list[Shard] = []
+        """Shards with groups that are still to be unloaded."""
+        self._unloading_since = now
         self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
 
     def share(self, durable: Callable[[int], DurableEvents]) -> None:
@@ -62,6 +66,11 @@ class Partitions:
         """Whether partitions are being loaded."""
         return bool(self._loads)
 
+    @property
+    def is_unloading(self) -> bool:
+        """Whether groups are still to be unloaded."""
+        return bool(self._unloading)
+
     def partition_for(self, group_id: str) -> int:
         """The partition of __consumer_offsets that holds a group (CFG-2).
 
@@ -72,7 +81,11 @@ class Partitions:
     # -- what is served
 
     def unload(self, now: int, partition: int | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6)."""
+        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
+
+        Nothing of it is served from now on. Its groups are unloaded, and parked requests answered, in slices: the first at once, the
+        others with every `tick`.
+        """
         effects = Effects(now)
         self._unload(tuple(p for p in self._partitions(partition) if self.availability.of(p) is not Leadership.NOT_LED), effects)
         return effects.outcome()
@@ -83,6 +96,7 @@ class Partitions:
         partitions = tuple(self._partitions(partition))
         self._change(PartitionsEmptied(partitions), effects)
         self._unload_shards(partitions, effects)
+        self._finish_unloading(effects)
         for index in partitions:
             if index in self._shards:
                 self._shards.pop(index).durable.clear()
@@ -124,18 +138,41 @@ class Partitions:
         effects = Effects(now)
         self._change(CoordinatorStopped(), effects)
         self._unload_shards(tuple(self._shards), effects)
+        self._finish_unloading(effects)
+        return effects.outcome()
+
+    def finish_unload(self, now: int) -> Outcome:
+        """Unload at once what `unload` has left."""
+        effects = Effects(now)
+        self._finish_unloading(effects)
         return effects.outcome()
 
     def _unload(self, partitions: tuple[int, ...], effects: Effects) -> None:
         if partitions:
             self._change(PartitionsUnloaded(partitions), effects)
             self._unload_shards(partitions, effects)
+            self._go_on_unloading(effects, SLICE)
 
     def _unload_shards(self, partitions: tuple[int, ...], effects: Effects) -> None:
         for partition in partitions:
             self._loads.pop(partition, None)
-            if partition in self._shards:
-                self._shards[partition].unload(effects)
+            shard = self._shards.get(partition)
+            if shard is not None and not shard.leaving:
+                unload.begin(shard, effects)
+                self._unloading.append(shard)
+        self._unloading_since = effects.now
+
+    def _go_on_unloading(self, effects: Effects, budget: int) -> int:
+        while self._unloading and budget > 0:
+            budget = unload.go_on(self._unloading[0], effects, budget)
+            if not self._unloading[0].leaving:
+                del self._unloading[0]
+        return budget
+
+    def _finish_unloading(self, effects: Effects) -> None:
+        for shard in self._unloading:
+            unload.finish(shard, effects)
+        self._unloading.clear()
 
     def _go_on_loading(self, partition: int, load: Load, effects: Effects, budget: int) -> int:
         budget = load.step(effects, budget)

@@ -20,11 +20,13 @@ def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event) -> None:
     if group is not None:  # otherwise nobody served the group: only its durable events went on
         evolve(group, event, at_ms)
         if kind in ENDS:
-            del shard.groups[group_id]
+            shard.end(group_id)
 
 
 def resume(shard: Shard, now: int) -> None:
-    """All events are folded: every session has its whole timeout again, and phases go on."""
+    """All events are folded: every session has its whole timeout again, and phases go on. Groups that are to be unloaded have none."""
+    if shard.leaving:
+        return
     for group in shard.groups.values():
         if group.consumer is not None:
             shard.consumer.start_timers(group, now)

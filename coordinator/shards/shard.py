@@ -76,6 +76,9 @@ class Shard:
         self._sweeps: list[Sweep] = []
         self._sweeps_since = 0
         self._consumer: ConsumerGroups | None = None
+        self.leaving: list[str] = []
+        """Groups that are still to be unloaded, since the partition is led no longer; the first to go stands last (`unload`)."""
+        self.leaving_cause: int | None = None
 
     @property
     def consumer(self) -> ConsumerGroups:
@@ -225,7 +228,9 @@ class Shard:
 
     def partitions_deleted(self, partitions: Collection[tuple[str, int]], effects: Effects) -> None:
         """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7), as `tick` comes to them."""
-        self._sweep(Sweep(removing_offsets(partitions, self._fold), self.groups, effects.cause, comes_before_requests=True), effects.now)
+        if not self.leaving:
+            work = removing_offsets(partitions, self._fold)
+            self._sweep(Sweep(work, self.groups, effects.cause, comes_before_requests=True), effects.now)
 
     def _sweep(self, sweep: Sweep, now: int) -> None:
         if sweep.waiting:
@@ -233,15 +238,15 @@ class Shard:
             self._sweeps_since = now
             self.timers.wake(now)
 
-    def unload(self, effects: Effects) -> None:
-        """The partition is lost: parked requests get NOT_COORDINATOR, and the groups are gone from here (ERR-6)."""
+    def stop_serving(self, effects: Effects) -> None:
+        """The partition is led no longer: requests find none of its groups, and nothing falls due (ERR-5)."""
         for sweep in self._sweeps:  # what was begun for all groups is in their durable events before somebody else loads them
             while sweep.comes_before_requests and sweep.waiting:
                 sweep.visit(self.groups, next(iter(sweep.waiting)), effects)
         self._sweeps.clear()
-        self.timers.cancel(CLEANUP)
-        for group in list(self.groups.values()):
-            self._fold(group, ev.GroupUnloaded(ErrorCode.NOT_COORDINATOR), effects)
+        self.timers.clear()
+        for group_id in self.groups:
+            self._index.pop(group_id, None)
 
     def load_group(self, group: Group, effects: Effects) -> None:
         """Take over a group that was folded from its durable events (ERR-7)."""
@@ -340,8 +345,7 @@ class Shard:
         elif isinstance(event, ev.MemberRemoved):  # SYNC-7
             self.parked.pop((group.group_id, event.member_id, Parked.SYNC), None)
         elif kind in ENDS:
-            del self.groups[group.group_id]
-            self._index.pop(group.group_id, None)
+            self.end(group.group_id)
         if kind in ev.DURABLE:
             self.durable.append(now, group.group_id, event)
         return self._write(group, event, effects, before)
@@ -353,11 +357,17 @@ class Shard:
         if kind in ENDS:
             if membership is not None:
                 self.consumer.stop_timers(group.group_id, membership)
-            del self.groups[group.group_id]
-            self._index.pop(group.group_id, None)
+            self.end(group.group_id)
         if kind in ev.DURABLE:
             self.durable.append(effects.now, group.group_id, event)
         return self._write(group, event, effects, before)
+
+    def end(self, group_id: str) -> None:
+        """A group has ended, or is gone from here."""
+        del self.groups[group_id]
+        self._index.pop(group_id, None)
+        if self.leaving and self.leaving[-1] == group_id:
+            self.leaving.pop()
 
     def _write(self, group: Group, event: ev.Event, effects: Effects, before: int | None) -> int | None:
         group_id = group.group_id

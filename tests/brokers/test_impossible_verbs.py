@@ -106,5 +106,5 @@ def test_one_broker_has_no_verbs() -> None:
 def test_several_brokers_have_no_only_one() -> None:
     with Emulator(brokers=2) as kafka:
         for name in ("broker", "coordinator"):
-            with pytest.raises(EmulatorError, match=r"there are several brokers \(1, 2\): say which one is meant, such as brokers\[1\]"):
+            with pytest.raises(EmulatorError, match=r"there are several brokers \(1, 2\): say which one is meant, as brokers\[1\]"):
                 getattr(kafka, name)

@@ -1,0 +1,135 @@
+"""The unload of very many groups, in slices: what is answered between two of them, what the log says, and what a load makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator.errors import ErrorCode
+from coordinator.group_coordinator import GroupCoordinator
+from coordinator.groups import events as ev
+from coordinator.shards.partitions import SLICE
+from tests.groups.kit import World
+
+GROUPS = 2_000
+SESSION_MS = 10_000
+ORDERS = ("orders", 0)
+
+
+def many() -> World:
+    """Groups that have an offset each, and one with a member whose JoinGroup is parked."""
+    w = World(initial_rebalance_delay_ms=3_000)
+    for n in range(GROUPS):
+        w.admin_commit({ORDERS: n}, group=f"g{n}")
+    w.group_id = "joining"
+    assert w.enter("a", session_ms=SESSION_MS).parked
+    return w
+
+
+def unloaded(w: World) -> list[str | None]:
+    """The groups whose unload was told, in order."""
+    return [logged.group for logged in w.log if isinstance(logged.event, ev.GroupUnloaded)]
+
+
+def in_slices(w: World) -> list[int]:
+    """How many groups each tick unloads until nothing is due."""
+    took = []
+    while (due := w.coordinator.next_deadline()) is not None and due <= w.now:
+        before = len(unloaded(w))
+        w.tick()
+        took.append(len(unloaded(w)) - before)
+    return took
+
+
+def refusals(w: World) -> set[ErrorCode]:
+    """What requests for groups that were unloaded and that wait for it are told."""
+    first, last = unloaded(w)[0], f"g{GROUPS - 1}"
+    told = {ErrorCode(w.describe(last).error_code)}
+    for group in (first, last):
+        told |= {ErrorCode(w.join("new", group=group, member_id="").error), ErrorCode(w.heartbeat("a", group=group).error)}
+        told.add(ErrorCode(w.admin_commit({ORDERS: 1}, group=group).reply.topics[0].partitions[0].error_code))
+    return told
+
+
+def offsets_of_all(w: World) -> dict[str, object]:
+    """What every group but the one with the member has committed."""
+    return {group_id: dict(group.offsets) for group_id, group in w.coordinator.groups.items() if group_id != "joining"}
+
+
+def test_an_unload_holds_nobody_for_long() -> None:
+    """ERR-5, ERR-6: from the beginning every group is refused; each is unloaded once, so many in a slice."""
+    w = many()
+    parked = w.calls[-1]
+    w.unload()
+    first = len(unloaded(w))
+    assert 0 < first <= SLICE // 2
+    assert refusals(w) == {ErrorCode.NOT_COORDINATOR}
+    assert w.coordinator.groups == {}
+    slices = in_slices(w)
+    assert len(slices) > 2 and max(slices) <= SLICE // 2
+    assert first + sum(slices) == GROUPS + 1 == len(set(unloaded(w)))
+    assert (parked.error, parked.at) == (ErrorCode.NOT_COORDINATOR, 0)
+    assert w.coordinator.next_deadline() is None
+
+
+def test_nothing_falls_due_while_groups_are_unloaded() -> None:
+    """ERR-6: the session of a member whose group waits for its unload does not end any more, nor does its join phase."""
+    w = many()
+    w.unload()
+    w.now += SESSION_MS
+    in_slices(w)
+    assert not w.happened(ev.MemberRemoved) and not w.happened(ev.GenerationStarted)
+    assert len(unloaded(w)) == GROUPS + 1
+
+
+def test_a_load_begins_with_the_rest_of_the_unload() -> None:
+    """ERR-4, ERR-7: requests are told of the load; a group is loaded once, after it was unloaded."""
+    w = many()
+    before = offsets_of_all(w)
+    w.unload()
+    assert len(unloaded(w)) < GROUPS
+    w._take(w.coordinator.begin_load(w.now, by_itself=True))
+    assert refusals(w) >= {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+    assert w.coordinator.is_loading
+    in_slices(w)
+    assert not w.coordinator.is_loading
+    assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
+    assert offsets_of_all(w) == before
+    told = [logged for logged in w.log if isinstance(logged.event, ev.GroupUnloaded | ev.GroupLoaded)]
+    assert all(isinstance(logged.event, ev.GroupUnloaded) for logged in told[: GROUPS + 1])
+
+
+def test_what_happens_to_offsets_between_two_slices_counts() -> None:
+    """TXN-5: a transaction that ends while its group waits to be unloaded has ended when the group is loaded."""
+    w = many()
+    last = f"g{GROUPS - 1}"
+    w.pend(7, {("orders", 1): 70}, group=last)
+    w.unload()
+    assert last not in unloaded(w)
+    w.end_transaction(7, commit=True)
+    w.delete_partitions(ORDERS)  # of groups that nobody serves Kafka's coordinator forgets nothing
+    in_slices(w)
+    w.finish_load()
+    assert w.fetch(None, group=last) == {ORDERS: GROUPS - 1, ("orders", 1): 70}
+
+
+def test_a_log_may_end_in_the_middle_of_an_unload() -> None:
+    w = many()
+    w.unload()
+    left = GROUPS + 1 - len(unloaded(w))
+    assert left
+    again = GroupCoordinator.replay(w.config, w.log, w.now)
+    assert again.groups == {}
+    assert again.next_deadline() == w.now
+    went = []
+    while again.next_deadline() == w.now:
+        went += [group for group, event in again.tick(w.now).events if isinstance(event, ev.GroupUnloaded)]
+    assert len(went) == left and not set(went) & set(unloaded(w))
+
+
+@pytest.mark.parametrize("end", [GroupCoordinator.finish_unload, GroupCoordinator.shutdown, GroupCoordinator.empty])
+def test_who_stops_unloads_the_rest_at_once(end: object) -> None:
+    w = many()
+    w.unload()
+    w._take(end(w.coordinator, w.now))  # type: ignore[operator]
+    assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
+    assert w.coordinator.next_deadline() is None
