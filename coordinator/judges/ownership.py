@@ -70,9 +70,12 @@ class RevokedBeforeAssigned(Judge):
         super().__init__()
         self._holders: dict[tuple[str, str, int], str] = {}
         self._rejoined: dict[str, set[str]] = {}
+        self._static: set[tuple[str, str]] = set()
 
     def see(self, line: Line) -> None:
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
+        if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
+            self._static.add((group, member))
         if line["stream"] == "member":
             if kind == "PartitionsAssigned":
                 self._assigned(line, group, member)
@@ -85,7 +88,10 @@ class RevokedBeforeAssigned(Judge):
             self._rejoined.setdefault(group, set()).add(member)
         elif kind == "GenerationStarted":  # a static member that did not rejoin stays a member, and does not know (KIP-345)
             rejoined = self._rejoined.pop(group, set())
-            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder in rejoined}
+            self._holders = {
+                key: holder for key, holder in self._holders.items()
+                if key[0] != group or holder in rejoined or (group, holder) not in self._static
+            }
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
             self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member)}
         elif kind == "ConsumerGroupDowngraded":

@@ -138,8 +138,8 @@ class AcknowledgedRecordsStay(Judge):
 
     name = "acknowledged_records_stay"
     promise = (
-        "a batch that was acknowledged with acks=all keeps its offsets; unless an unclean leader was elected, "
-        "or min.insync.replicas let the last replica alone and that one was lost"
+        "a batch that was acknowledged with acks=all keeps its offsets; an unclean leader may begin once behind what was acknowledged, "
+        "and what it has of that stays; or min.insync.replicas let the last replica alone and that one was lost"
     )
     needs = frozenset({"member", "data"})
 
@@ -147,6 +147,8 @@ class AcknowledgedRecordsStay(Judge):
         super().__init__()
         self._batches = Batches()
         self._acknowledged: dict[tuple[str, int], Offsets] = {}
+        self._unclean: set[tuple[str, int]] = set()
+        """Partitions whose leader was elected uncleanly and has not appended since: its first batch tells what it has lost."""
 
     def see(self, line: Line) -> None:
         kind = line["type"]
@@ -154,15 +156,20 @@ class AcknowledgedRecordsStay(Judge):
             offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
             offsets.add(line["offset"], line["offset"] + line["count"] - 1)
         elif kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
-            self._acknowledged.pop((line["topic"], line["partition"]), None)
+            self._unclean.add((line["topic"], line["partition"]))
         elif line["stream"] == "data":
             self._batches.see(line)
             if kind == "RecordsAppended":
                 self._appended(line)
 
     def _appended(self, line: Line) -> None:
-        acknowledged = self._acknowledged.get((line["topic"], line["partition"]))
+        key = line["topic"], line["partition"]
+        acknowledged = self._acknowledged.get(key)
         if acknowledged is None:
+            return
+        if key in self._unclean:
+            self._unclean.discard(key)
+            acknowledged.cut(line["offset"])
             return
         lost = acknowledged.overlaps(line["offset"], 1 << 62)
         if lost is not None:

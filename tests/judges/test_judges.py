@@ -190,7 +190,7 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     rows = [{"topic": "t", "partition": 0}]
     base = {"group": "g", "generation": 1, "cause": None, "at_ms": 0}
     before: list[Line] = [
-        {**base, "seq": 1, "stream": "group", "type": "MemberJoined", "member": "old"},
+        {**base, "seq": 1, "stream": "group", "type": "MemberJoined", "member": "old", "group_instance_id": "i"},
         {**base, "seq": 2, "stream": "group", "type": "GenerationStarted"},
         {**base, "seq": 3, "stream": "member", "type": "PartitionsAssigned", "member": "old", "partitions": rows},
         {**base, "seq": 4, "stream": "group", "type": "MemberJoined", "member": "new"},
@@ -202,6 +202,10 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     ]
     assert judge([*before, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
     assert judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    dynamic = [{**before[0], "group_instance_id": None}, *before[1:]]  # it has to be removed first
+    assert judge([*dynamic, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    removed = {**base, "seq": 5, "stream": "group", "type": "MemberRemoved", "member": "old"}
+    assert judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
 
 
 def _cooperative(rejoins: bool, owned: tuple[int, ...]) -> list[str]:

@@ -281,6 +281,17 @@ def test_an_unclean_leader_may_lose_what_was_acknowledged() -> None:
     assert "acknowledged_records_stay" not in broken([_appended(1, 0, 4), delivered, elected, _appended(4, 3, 5)])
 
 
+def test_what_an_unclean_leader_has_stays() -> None:
+    """It may begin behind what was acknowledged once; what it kept, and what is acknowledged later, is not to be lost."""
+    first = _line(2, "RecordsDelivered", "member", client="p", topic="t", partition=0, offset=0, count=5, acks="all", failed=None)
+    elected = _line(3, "LeaderElected", "cluster", topic="t", partition=0, reason="unclean leader election was enabled")
+    log = [_appended(1, 0, 4), first, elected, _appended(4, 3, 5)]
+    assert "acknowledged_records_stay" not in broken([*log, _appended(5, 6, 6)])
+    assert "acknowledged_records_stay" in broken([*log, _appended(5, 2, 2)])
+    later = _line(5, "RecordsDelivered", "member", client="p", topic="t", partition=0, offset=3, count=3, acks="all", failed=None)
+    assert "acknowledged_records_stay" in broken([*log, later, _appended(6, 4, 4)])
+
+
 def test_sets_of_offsets() -> None:
     found = Offsets()
     for first, last in ((5, 9), (0, 1), (3, 4), (20, 20)):

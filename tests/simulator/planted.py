@@ -1,6 +1,6 @@
 """Bugs that are planted, and how a swarm finds them: each is a patch of brokers or of clients.
 
-    python -m tests.simulator.planted [SEEDS]        # every bug, up to so many seeds each (default 500)
+    python -m tests.simulator.planted [SEEDS [BUG ...]]   # every bug, or those named, up to so many seeds each (default 500)
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ from typing import Any
 
 import pytest
 
+from assignors import TopicPartition
 from coordinator.broker import wire_log
+from coordinator.cluster.partition_log import PartitionLog
 from coordinator.errors import ErrorCode
+from coordinator.groups import decide
 from coordinator.groups.classic import settle
+from coordinator.groups.classic.decide import heartbeat, join
 from coordinator.groups.classic.model import ClassicGroup
+from coordinator.groups.consumer import reconcile
 from coordinator.groups.offsets import views
 from coordinator.members import joining, member, offsets
 from coordinator.members.application import Application
@@ -24,6 +29,7 @@ from coordinator.simulator.member import SimulatedMember
 from coordinator.simulator.swarming import SeedResult, run_seed
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
+from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
@@ -68,6 +74,17 @@ def a_pipeline_writes_the_last_record_only(patch: Patch) -> None:
     patch.setattr(Application, "_write", careless)
 
 
+def a_pipeline_writes_every_record_twice(patch: Patch) -> None:
+    write = Application._write
+
+    def twice(self: Application, now: int) -> None:
+        batch, self._batch = self._batch, [each._replace(records=[one for one in each.records for _ in (0, 1)]) for each in self._batch]
+        write(self, now)
+        self._batch = batch
+
+    patch.setattr(Application, "_write", twice)
+
+
 def nothing_is_given_up(patch: Patch) -> None:
     patch.setattr(SimulatedMember, "on_partitions_revoked", lambda self, partitions: None)
 
@@ -95,6 +112,25 @@ def two_members_are_given_the_same(patch: Patch) -> None:
         return SyncGroupRequestAssignment(**fields)
 
     patch.setattr(joining, "SyncGroupRequestAssignment", same)
+
+
+def commits_are_one_too_far(patch: Patch) -> None:
+    commit = offsets.commit
+
+    def further(m: Any, positions: Any, *rest: Any, **options: Any) -> Any:
+        return commit(m, {key: Position(at.offset + 1) for key, at in positions.items()}, *rest, **options)
+
+    patch.setattr(offsets, "commit", further)
+
+
+def everybody_commits_the_first_partition(patch: Patch) -> None:
+    commit = offsets.commit
+
+    def more(m: Any, positions: Any, *rest: Any, **options: Any) -> Any:
+        first = {TopicPartition(topic, 0): Position(10**6) for topic, _ in list(positions)[:1]}
+        return commit(m, {**first, **positions}, *rest, **options)
+
+    patch.setattr(offsets, "commit", more)
 
 
 # -- in brokers
@@ -145,6 +181,32 @@ def requests_are_answered_twice(patch: Patch) -> None:
     patch.setattr(wire_log, "answered", twice)
 
 
+def static_members_join_beside_themselves(patch: Patch) -> None:
+    patch.setattr(join, "_replacement", lambda group, new_id, instance, request, protocols, context, now, config: join._added(
+        group, new_id, request, protocols, context))
+
+
+def partitions_are_given_before_they_are_free(patch: Patch) -> None:
+    patch.setattr(reconcile, "_is_free", lambda member, step, topic_id, partition: True)
+
+
+def open_transactions_are_served(patch: Patch) -> None:
+    patch.setattr(PartitionLog, "last_stable_offset", property(lambda self: self.high_watermark))
+
+
+def heartbeats_do_not_tell_of_rebalances(patch: Patch) -> None:
+    patch.setattr(heartbeat, "_REBALANCING", heartbeat._ACCEPTED)
+
+
+def offsets_of_transactions_are_forgotten(patch: Patch) -> None:
+    commits = decide._OF_OFFSETS[TxnOffsetCommitRequest]
+
+    def forgets(*arguments: Any) -> Any:
+        return commits(*arguments)._replace(events=())
+
+    patch.setitem(decide._OF_OFFSETS, TxnOffsetCommitRequest, forgets)
+
+
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
     here = globals()
     return {name: here[name] for name in here if callable(here[name]) and getattr(here[name], "__module__", "") == __name__
@@ -167,13 +229,13 @@ BUGS = _every_bug()
 
 def main() -> int:
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    missed = 0
-    for name in BUGS:
+    missed, names = 0, sys.argv[2:] or list(BUGS)
+    for name in names:
         found = find(name, range(1, most + 1))
         missed += found is None
         told = "not found" if found is None else f"seed {found.seed}: {', '.join(found.broken) or found.failure}"
         print(f"{name}: {told}", flush=True)
-    print(f"{len(BUGS) - missed} of {len(BUGS)} planted bugs found within {most} seeds")
+    print(f"{len(names) - missed} of {len(names)} planted bugs found within {most} seeds")
     return 1 if missed else 0
 
 

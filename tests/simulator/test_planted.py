@@ -20,7 +20,7 @@ QUICK = {
 @pytest.mark.unjudged
 @pytest.mark.parametrize("name", QUICK)
 def test_a_planted_bug_is_found_by_the_first_seeds(name: str) -> None:
-    assert len(BUGS) >= len(QUICK)
+    assert len(BUGS) >= 20
     found = find(name, range(1, 41))
     assert found is not None
     assert QUICK[name] in found.broken
