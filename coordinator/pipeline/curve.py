@@ -196,9 +196,10 @@ _LIVE = """
 
 Groups of {sizes} members went through the same events once, live: this project's members on {brokers}, in a container on the
 machine on which they ran, with Kafka's defaults and an initial rebalance delay of 3 s. Each cell has the simulation's median and, after
-the stroke, what was measured. `python -m benchmarks.curve_live` measures them anew ([live.csv](live.csv)). One run each, on a machine
-that had other work, says nothing about chance: what may be compared is the order of magnitude, and what does not depend on chance, such
-as which events cost a session timeout.
+the stroke, what was measured. `python -m benchmarks.curve_live` measures them anew ([live.csv](live.csv)). One run each says
+nothing about chance, and the five groups of a size lived at the same time, their members in one process, on two cores that had much other
+work: of times below some seconds, and most of all with 100 members, the greater part is waiting for a processor. What may be compared is
+what does not depend on that: which events cost a session timeout or a heartbeat interval, and how many partitions move.
 
 The live members are asked whether they are settled; the simulation looks at the coordinator. Live members that start together send their
 last JoinGroup together. With `range` the order of the member ids decides who has partitions at all, and so what the leave of one costs.
