@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,16 @@ def test_a_reassignment_keeps_the_original_replicas_until_all_targets_are_in_syn
     low, high = lesson.window_ms
     assert low < moved["spans"][1][0] < moved["spans"][-1][0] < high
     assert [number for _, _, number in lesson.plain()["picture"]["groups"][0]["numbers"]][-1] == 1
+
+
+def test_the_six_questions_are_answered_where_the_documentation_says() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "lessons.md").read_text(encoding="utf-8")
+    named = re.findall(r"lesson (\d+), step `(\w+)` at ([\d.]+) s", text.partition("six questions")[2])
+    assert len(named) == 5
+    for number, kind, at_s in named:
+        (slug,) = [each for each in slugs() if int(each[:2]) == int(number)]
+        steps = load(slug).plain()["picture"]["steps"]
+        assert any(step["type"] == kind and step["at_ms"] == round(float(at_s) * 1000) for step in steps), (number, kind, at_s)
 
 
 def test_a_lesson_that_is_not_there_is_told() -> None:
