@@ -14,11 +14,12 @@ from .errors import ErrorCode
 from .groups import events as ev
 from .groups.classic.decide.heartbeat import REFUSED
 from .groups.config import GroupConfig
+from .groups.consumer.renewal import Renewal
 from .groups.decide import ENTRIES, Entry
 from .groups.group import Group
 from .groups.refusals import refusal
 from .groups.requests import Reply, Request, RequestContext
-from .shards import across, unload
+from .shards import across, unload, unstored
 from .shards.availability import (
     Leadership,
     PartitionsEmptied,
@@ -30,9 +31,10 @@ from .shards.partitions import SLICE, Partitions
 from .shards.replay import refold, resume
 from .shards.shard import Shard
 from .slices import Slices, whole
-from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from .wire.messages.list_groups import ListGroupsRequest
+from .wire.messages.sync_group import SyncGroupRequest
 from .wire.schema import Request as RequestMessage
 from .wire.schema import Response
 
@@ -97,11 +99,9 @@ class GroupCoordinator(Partitions):
             error = ErrorCode.NONE
         return REFUSED[error].reply  # type: ignore[return-value]
 
-    def renew_consumer(
-        self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
-    ) -> ConsumerGroupHeartbeatResponse | None:
+    def renew_consumer(self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int) -> Renewal | None:
         """The short way of a member of a consumer group that says nothing new: no events, nobody else to answer. None: it has to take the
-        long way (`handle`). Not to be changed by the caller."""
+        long way (`handle`). The response is not to be changed by the caller."""
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
 
@@ -123,7 +123,7 @@ class GroupCoordinator(Partitions):
     def _consumer_heartbeat(self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects) -> Response | None:
         renewed = self.renew_consumer(request, context.client_id, context.client_host, effects.now)
         if renewed is not None:
-            return renewed
+            return renewed.response
         from .shards import consumer_requests  # at first use, so that start-up does not load it
 
         return consumer_requests.heartbeat(self, request, context, effects)
@@ -177,6 +177,13 @@ class GroupCoordinator(Partitions):
             shard.partitions_deleted(gone, effects)
             if budget > 0 and shard.writable():
                 budget = shard.sweep(effects, budget)
+        return effects.outcome()
+
+    def generation_not_stored(self, request: SyncGroupRequest, now: int) -> Outcome:
+        """The assignments that a leader's SyncGroup brought were not replicated in time: its group rebalances (ERR-2)."""
+        effects, shard = Effects(now), self._index.get(request.group_id)
+        if shard is not None:
+            unstored.rebalance(shard, request, effects)
         return effects.outcome()
 
     def end_transaction(self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None) -> Outcome:

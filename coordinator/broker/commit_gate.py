@@ -2,8 +2,9 @@
 
 Owns which writes the request in hand made, and the answers that are held. Rules: an answer leaves once the high watermark of each
 partition that its request wrote to has passed the write; when the broker loses the partition it says NOT_COORDINATOR instead (ERR-6),
-after offsets.commit.timeout.ms (transactions: request.timeout.ms) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout. With one
-broker there is no gate. Does not depend on how writes are replicated.
+after offsets.commit.timeout.ms (transactions: request.timeout.ms) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout: what was
+written stays, and counts when it is replicated. Heartbeats and leaves that write nothing wait for what was written before them, unless they
+are refused. With one broker there is no gate. Does not depend on how writes are replicated.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from ..cluster.model import CONSUMER_OFFSETS
 from ..errors import ErrorCode
 from ..groups.refusals import REFUSABLE, refusal
 from ..groups.requests import RequestContext
 from ..wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
 from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnResponse
+from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.messages.end_txn import EndTxnResponse
+from ..wire.messages.heartbeat import HeartbeatRequest
 from ..wire.messages.init_producer_id import InitProducerIdResponse
-from ..wire.messages.join_group import JoinGroupResponse
+from ..wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.sync_group import SyncGroupResponse
 from .call import Encoded
 
 if TYPE_CHECKING:
+    from ..group_coordinator import GroupCoordinator
     from ..slices import Slices
     from ..wire.schema import Message
     from .call import Call
@@ -30,6 +36,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Needs = Mapping[tuple[str, int], int]
 """Partition of __consumer_offsets or __transaction_state -> the offset behind what was written there."""
+
+
+_TELL_OF_EARLIER_WRITES = (HeartbeatRequest, ConsumerGroupHeartbeatRequest, LeaveGroupRequest)
+
+
+def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> bool:
+    """Whether the answer of a request that wrote nothing waits for earlier writes to its group's partition, as in Kafka's coordinator every
+    operation does that does not fail. REBALANCE_IN_PROGRESS is no failure of a heartbeat."""
+    if not isinstance(message, _TELL_OF_EARLIER_WRITES):
+        return False
+    return getattr(response, "error_code", ErrorCode.NONE) in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS)
+
+
+def waits_for_its_writes(response: Message | Encoded, message: Message | None = None) -> bool:
+    """Whether an answer waits for what was written with it. `message`: its request, if that is the one in hand.
+
+    A JoinGroup is answered when the join phase is over, whether or not the group that it founded is replicated; but a static member that
+    replaces another waits (STA-2).
+    """
+    if not isinstance(response, JoinGroupResponse):
+        return True
+    return isinstance(message, JoinGroupRequest) and message.group_instance_id is not None
 
 
 class _Held(NamedTuple):
@@ -68,19 +96,23 @@ def _refused(response: Message, error: ErrorCode) -> Message:
 
 
 class CommitGate:
-    """The held answers of one broker. `reached`: a partition's high watermark; `replicate`: let followers copy what they can now.
+    """The held answers of one broker. `reached`: a partition's high watermark, `end` its log's end; `replicate`: let followers copy what
+    they can now.
 
-    `answer` answers a parked request.
+    `answer` answers a parked request; `failed` hears of each request whose writes were not replicated in time, once it is answered.
     """
 
     def __init__(
         self, *, answer: Callable[[int, Message | Encoded, int], None], timeout_ms: Callable[[str], int],
-        reached: Callable[[str, int], int], replicate: Callable[[int], None],
+        reached: Callable[[str, int], int], end: Callable[[str, int], int], replicate: Callable[[int], None],
+        failed: Callable[[Message, int], None],
     ) -> None:
         self._answer = answer
         self._timeout_ms = timeout_ms
         self._reached = reached
+        self._end = end
         self._replicate = replicate
+        self._failed = failed
         self._written: dict[tuple[str, int], int] = {}
         self._held: list[_Held] = []
 
@@ -120,6 +152,16 @@ class CommitGate:
         self._written.clear()
         return needs
 
+    def earlier(self, call: Call, response: Message | Encoded, groups: GroupCoordinator) -> Needs:
+        """What the answer of a request that wrote nothing waits for, if for anything: all that stands in its group's partition."""
+        if not _waits_for_earlier_writes(call.message, response) or groups.is_loading:
+            return {}
+        partition = (CONSUMER_OFFSETS, groups.partition_for(call.message.group_id))  # type: ignore[attr-defined]
+        end = self._end(*partition)
+        if self._reached(*partition) < end:
+            self._replicate(call.now)
+        return {partition: end} if self._reached(*partition) < end else {}
+
     def hold(self, token: int, response: Message | Encoded, call: Call | None, needs: Needs, now: int) -> None:
         """Keep an answer. `call`: its request, if it is the one in hand; None: it was parked before."""
         timeout_ms = min(self._timeout_ms(topic) for topic, _ in needs)
@@ -153,3 +195,5 @@ class CommitGate:
             self._held = [held for held in self._held if not any(held is gone for gone in released)]
             for held in released:
                 self._answer(held.token, held.told(error), now)
+                if error is ErrorCode.COORDINATOR_NOT_AVAILABLE and held.call is not None:
+                    self._failed(held.call.message, now)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from ..cluster.controller import Controller
 from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
-from ..errors import ErrorCode
 from ..groups.requests import Request, RequestContext
 from ..shards.journal import Effects
+from ..wire.messages.sync_group import SyncGroupRequest
+from .commit_gate import waits_for_its_writes
 from .fresh_names import FreshNames
 from .lane import Lane, Waiting, uncollected
 from .limits import MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
@@ -122,7 +123,6 @@ class Broker(FreshNames):
         context = RequestContext(call.version, call.client_id, call.client_host, fresh_id, call.token, call.cause)
         if self.gate is not None:
             self.gate.begin()
-            self.coordinator.config.append_error = self._append_error(message)
         effects = Effects(call.now, call.cause)
         response = self.coordinator.serve(message, context, effects)
         if effects.replies or self.gate is not None:
@@ -136,16 +136,6 @@ class Broker(FreshNames):
         mine = self._reply(outcome.replies, call.token, None, call.now)
         assert mine is not None
         return mine
-
-    def _append_error(self, message: RequestMessage) -> ErrorCode:
-        """Why nothing can be written to a group's partition: too few of its replicas are in sync (ERR-1, ERR-2)."""
-        group_id = getattr(message, "group_id", None)
-        index = None if group_id is None else self.coordinator.partition_for(group_id)
-        partition = None if index is None else self.cluster.partition(CONSUMER_OFFSETS, index)
-        if partition is None:
-            return ErrorCode.NONE
-        wanted = min(self.cluster.topics[CONSUMER_OFFSETS].effective_int("min.insync.replicas"), len(partition.replicas))
-        return ErrorCode.NOT_ENOUGH_REPLICAS if len(partition.isr) < wanted else ErrorCode.NONE
 
     def metadata_changed(self, event: ClusterEvent, now: int, cause: int | None) -> None:
         """An event reached this broker's copy of the metadata: tell the groups and the requests that wait for it.
@@ -384,7 +374,7 @@ class Broker(FreshNames):
             assert isinstance(token, int)
             if token == own:
                 mine = message
-            elif gate is not None and needs:
+            elif gate is not None and needs and waits_for_its_writes(message):
                 gate.hold(token, message, None, needs, now)
             else:
                 self.answer(token, message, now)
@@ -393,9 +383,16 @@ class Broker(FreshNames):
         return mine
 
     def hold_back(self, call: Call, response: Message | Encoded) -> bool:
-        """Whether the answer of a request has to wait for what it wrote (META-1); then its connection parks it."""
-        needs = None if self.gate is None else self.gate.take(call.now)
-        if self.gate is None or not needs:
+        """Whether the answer of a request has to wait for what was written (META-1); then its connection parks it."""
+        if self.gate is None:
             return False
-        self.gate.hold(call.token, response, call, needs, call.now)
-        return True
+        needs = self.gate.take(call.now) or self.gate.earlier(call, response, self.coordinator)
+        if needs and waits_for_its_writes(response, call.message):
+            self.gate.hold(call.token, response, call, needs, call.now)
+            return True
+        return False
+
+    def write_failed(self, message: Message, now: int) -> None:
+        """What a request wrote was not replicated in time. A generation that is not stored begins a rebalance (ERR-2)."""
+        if isinstance(message, SyncGroupRequest):
+            self.send_replies(self.coordinator.generation_not_stored(message, now), now)

@@ -137,6 +137,10 @@ class Brokers:
         partition = self.images[node].partition(topic, index)
         return 0 if partition is None else partition.log.high_watermark
 
+    def _log_end(self, node: int, topic: str, index: int) -> int:
+        partition = self.images[node].partition(topic, index)
+        return 0 if partition is None else partition.log.log_end_offset
+
     def new_broker(self, node: int) -> Broker:
         """A broker as it starts: with what it knew of the metadata, its logs, and nothing that lives in memory only."""
         configs = self.configs[node]
@@ -149,7 +153,8 @@ class Brokers:
         broker.cooperation = self.transactions
         broker.gate = CommitGate(
             answer=broker.answer, timeout_ms=lambda topic: configs.get_int(_WRITE_TIMEOUT[topic]),
-            reached=lambda topic, index: self._high_watermark(node, topic, index), replicate=self.replication.run)
+            reached=lambda topic, index: self._high_watermark(node, topic, index),
+            end=lambda topic, index: self._log_end(node, topic, index), replicate=self.replication.run, failed=broker.write_failed)
         broker.client_links = ClientLinks(broker, self.network.cut_clients(node))
         broker.configs_of_all = list(self.configs.values())
         broker.producer_ids = ProducerIds(block=self._next_block)

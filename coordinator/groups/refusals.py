@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import ErrorCode
+from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
@@ -44,6 +45,7 @@ def _heartbeat(message: HeartbeatRequest, error: ErrorCode) -> Response:
 
 _REFUSALS: dict[type, Callable[[Any, ErrorCode], Response]] = {
     HeartbeatRequest: _heartbeat,
+    ConsumerGroupHeartbeatRequest: lambda message, error: ConsumerGroupHeartbeatResponse(error_code=error),
     JoinGroupRequest: _join,
     SyncGroupRequest: lambda message, error: sync_error(error),
     LeaveGroupRequest: lambda message, error: LeaveGroupResponse(error_code=error),

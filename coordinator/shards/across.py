@@ -103,7 +103,10 @@ def describe_groups(served: ServedGroups, request: DescribeGroupsRequest, contex
         if error:
             rows[group_id] = DescribedGroup(group_id=group_id, error_code=error)
             continue
-        row = rows[group_id] = describe(served.find(group_id, effects), group_id, context.api_version)
+        group = served.find(group_id, effects)
+        if served.committed_view(group_id, group) is None:  # nobody but this broker has it yet; else it is shown as it is here (META-2)
+            group = None
+        row = rows[group_id] = describe(group, group_id, context.api_version)
         if request.include_authorized_operations and not row.error_code:
             row.authorized_operations = _ALL_OPERATIONS
     return DescribeGroupsResponse(groups=[rows[group_id] for group_id in order])

@@ -13,10 +13,18 @@ from coordinator import Emulator
 from coordinator.control.cluster import StartBroker, StopBroker
 from integration_tests.java_cluster import QUICK_TO_NOTICE, RACKS, JavaCluster
 
-SETTINGS: Final = {**QUICK_TO_NOTICE, "leader.imbalance.check.interval.seconds": "3600"}
-"""No leader moves by itself in the midst of a scenario."""
+SETTINGS: Final = {
+    **QUICK_TO_NOTICE, "leader.imbalance.check.interval.seconds": "3600", "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.max.session.timeout.ms": "600000", "group.consumer.session.timeout.ms": "600000",
+}  # fmt: skip
+"""No leader moves by itself in the midst of a scenario, each heartbeat that wants a new assignment gets it, and no consumer's session ends
+while a broker is slow to start."""
 MISSED_S: Final = 2.5
 """Longer than a broker's session, and than the voters wait for the leader of their quorum."""
+
+
+WRITES_S: Final = 5.5
+"""Longer than offsets.commit.timeout.ms."""
 
 
 class Hosts(Protocol):
@@ -40,6 +48,9 @@ class Hosts(Protocol):
 
     def start_broker(self, node: int) -> None:
         """Start a broker that was stopped or has crashed, where it was."""
+
+    def writes_time_out(self) -> None:
+        """Coordinators give up what they wait for: that a write is replicated (offsets.commit.timeout.ms, five seconds)."""
 
 
 class EmulatorHosts:
@@ -77,6 +88,10 @@ class EmulatorHosts:
     def start_broker(self, node: int) -> None:
         """Start it again."""
         self._emulator.control(StartBroker(node))
+
+    def writes_time_out(self) -> None:
+        """The clock jumps over offsets.commit.timeout.ms."""
+        self._emulator.advance(WRITES_S, grace=0)
 
 
 @contextmanager

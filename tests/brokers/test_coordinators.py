@@ -142,19 +142,6 @@ def test_no_commit_is_acknowledged_by_a_coordinator_that_is_cut_off() -> None:
     assert committed(cluster, stale) == 7
 
 
-def test_too_few_replicas_in_sync_refuse_commits() -> None:
-    """ERR-1"""
-    cluster = Cluster()
-    for configs in cluster.runtime.configs.values():
-        configs.replace_dynamic({"min.insync.replicas": "3"}, for_all_brokers=True)
-    before = coordinator_of(cluster)
-    assert cluster.client(before).ask(commit(5), 7).topics[0].partitions[0].error_code == 0  # type: ignore[attr-defined]
-    cluster.do(StopBroker(followers(cluster)[0]))
-    refused = cluster.client(coordinator_of(cluster, before)).ask(commit(6), 7)
-    assert refused.topics[0].partitions[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE  # type: ignore[attr-defined]
-    assert committed(cluster, coordinator_of(cluster, before)) == 5
-
-
 def test_every_copy_holds_the_same_events() -> None:
     cluster = Cluster()
     client = cluster.client(coordinator_of(cluster))

@@ -65,6 +65,33 @@ def test_a_leader_that_goes_while_it_loads_serves_nothing() -> None:
     assert committed(cluster, first) == 5
 
 
+def test_consumer_groups_load_as_long() -> None:
+    """ConsumerGroupHeartbeat, whatever it asks for, and ConsumerGroupDescribe."""
+    cluster = Cluster()
+    first = coordinator_of(cluster)
+    hello: dict[str, Any] = {"rebalance_timeout_ms": 1_000, "subscribed_topic_names": ["orders"], "topic_partitions": []}
+    joined: Any = cluster.client(first).ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", **hello), 1)
+    assert joined.error_code == ErrorCode.NONE
+    second = followers(cluster)[0]
+    cluster.do(SlowLoad(second, 500))
+    cluster.do(MoveCoordinator("g", second))
+    client = cluster.client(second)
+
+    def errors() -> list[int]:
+        requests = [
+            ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=joined.member_epoch),
+            ConsumerGroupHeartbeatRequest(group_id="g", member_id="who", member_epoch=-1),
+            ConsumerGroupHeartbeatRequest(group_id="", member_id="m"), ConsumerGroupDescribeRequest(group_ids=["g"])]
+        answers: list[Any] = [client.ask(request, 1) for request in requests]
+        return [getattr(answer, "error_code", None) or answer.groups[0].error_code for answer in answers]
+
+    loading, ours = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.INVALID_REQUEST
+    assert errors() == [loading, loading, ours, loading]
+    cluster.pass_time(500)
+    again: Any = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=joined.member_epoch), 1)
+    assert (again.error_code, again.member_epoch) == (ErrorCode.NONE, joined.member_epoch)
+
+
 def test_transactional_ids_load_as_long() -> None:
     cluster = Cluster()
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1)

@@ -78,7 +78,7 @@ def a_leader_is_not_written_down(patch: pytest.MonkeyPatch) -> None:
 
 def offsets_of_a_stale_leader() -> None:
     """A coordinator that is cut off goes on for a while; what it wrote is truncated before it leads again."""
-    life = Life(22)
+    life = Life(31)
     for _ in range(STEPS):
         life.step()
     life.heal()

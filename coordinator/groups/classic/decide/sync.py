@@ -14,6 +14,8 @@ from .record import append_error, generation_record
 
 #: From this version a request must name the group's protocol type and name (ENT-2, SYNC-5).
 _NAMES_PROTOCOL = 5
+NOT_STORED = "the leader's assignment could not be stored"
+"""Why a group rebalances whose leader's SyncGroup failed to write (ERR-2)."""
 
 
 def refuse_sync(request: SyncGroupRequest, context: RequestContext, config: GroupConfig) -> ErrorCode:
@@ -66,6 +68,5 @@ def _while_completing(group: ClassicGroup, member: Member, request: SyncGroupReq
     record = generation_record(group, {a.member_id: a.assignment for a in request.assignments})
     error = append_error(group.group_id, record, config)
     if error:
-        reason = "the leader's assignment could not be stored"
-        return Decision((synced, ev.AssignmentRejected(error)), parks=parks, then=Then.REBALANCE, reason=reason)
+        return Decision((synced, ev.AssignmentRejected(error)), parks=parks, then=Then.REBALANCE, reason=NOT_STORED)
     return Decision((synced, record), parks=parks)
