@@ -22,14 +22,14 @@ from ..groups.classic.responses import ANSWERING, in_version, responses_to_parke
 from ..groups.classic.settle import join_deadline_passed, loaded, session_expired, settle, sync_deadline_passed
 from ..groups.config import GroupConfig
 from ..groups.consumer.model import ConsumerMembership
-from ..groups.consumer.renewal import renewal
+from ..groups.consumer.renewal import Renewal, renewal
 from ..groups.decide import ENTRIES, decide, without_group
 from ..groups.evolve import evolve
 from ..groups.group import Group
 from ..groups.offsets.decide import transaction_ended
 from ..groups.refusals import refusal
 from ..groups.requests import Decision, Parked, Reply, RequestContext, Then
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupResponse
 from ..wire.schema import Request as RequestMessage
@@ -101,9 +101,7 @@ class Shard:
             self.timers.renew(group, request.member_id, now)
         return decision.reply  # type: ignore[return-value]
 
-    def renew_consumer(
-        self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
-    ) -> ConsumerGroupHeartbeatResponse | None:
+    def renew_consumer(self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int) -> Renewal | None:
         """The short way of a member of a consumer group that says nothing new; None: it has to take the long way."""
         membership, environment = self.groups[request.group_id].membership, self.config.consumer
         if environment is None or type(membership) is not ConsumerMembership:
@@ -112,7 +110,7 @@ class Shard:
         if renewed is None:
             return None
         self.timers.arm((_CONSUMER_SESSION, request.group_id, request.member_id), now + renewed.settings.session_timeout_ms)
-        return renewed.response
+        return renewed
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
         """A group as a request meets it: what was begun for all groups is done for this one first."""
@@ -157,7 +155,7 @@ class Shard:
         return self._fold(group, event, effects, before)
 
     def rebalance(self, group: Group, reason: str, effects: Effects, before: int | None) -> None:
-        """Start a rebalance of a group that has just become a classic one."""
+        """Start a rebalance of a group."""
         self.settle(group, settle(group.classic, Then.REBALANCE, reason, effects.now, self.config), effects, before)
 
     def add_group(self, group: Group, effects: Effects) -> None:

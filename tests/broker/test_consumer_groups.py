@@ -8,7 +8,7 @@ from coordinator.broker.consumer_environment import environment
 from coordinator.cluster.configs import BrokerConfigs, ConfigError
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from coordinator.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
@@ -95,3 +95,16 @@ def test_wrong_options_are_told_at_the_start(config: dict[str, str], complaint: 
         desk_cluster = Desk().broker.cluster
         environment(desk_cluster, BrokerConfigs(config))
     assert complaint in str(refused.value)
+
+
+def test_a_heartbeat_that_says_nothing_new_is_answered_as_the_first_was() -> None:
+    """Its bytes are kept: in each version they are those of the same answer, and those of the member's epoch."""
+    client = Desk(["t1:3"], {"group.consumer.assignment.interval.ms": "0"}).client()
+    epoch = client.ask(HELLO, 1).member_epoch  # type: ignore[attr-defined]
+    for version in (1, 0, 1, 0):
+        told = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch), version)
+        assert told == ConsumerGroupHeartbeatResponse(member_id="m", member_epoch=epoch, heartbeat_interval_ms=5_000)
+    client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, subscribed_topic_names=["t2"]), 1)
+    client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch, topic_partitions=[]), 1)
+    told = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch + 1), 1)
+    assert told.member_epoch == epoch + 1  # type: ignore[attr-defined]

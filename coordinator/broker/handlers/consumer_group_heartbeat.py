@@ -22,5 +22,6 @@ def handle(broker: Broker, call: Call) -> Result:
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     renewed = broker.coordinator.renew_consumer(request, call.client_id, call.client_host, call.now)
     if renewed is not None:
-        return renewed
+        seen = broker.log is not None or broker.interceptors
+        return renewed.response if seen else renewed.kept
     return broker.coordinate(call, request, "" if request.member_id else broker.fresh_name())
