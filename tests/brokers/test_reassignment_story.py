@@ -157,7 +157,7 @@ def test_thirteen_steps() -> None:
     assert [line["step"] for line in steps] == list(range(1, 14))
     assert [str(line["text"]).split(":")[0] for line in steps if line["step"] in (3, 5, 8)] == [
         "start the new replicas in RAR - OAR", "move all replicas in RAR to OnlineReplica",
-        "move the replicas in OAR - RAR to OfflineReplica, which shrinks the ISR"]
+        "move the replicas in OAR - RAR to OfflineReplica"]
     partition = cluster.partition()
     assert (partition.replicas, partition.leader, sorted(partition.isr)) == ([new, other], new, sorted([new, other]))
     assert partition.leader_epoch > epoch
