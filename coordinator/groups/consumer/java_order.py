@@ -15,6 +15,8 @@ from ...java_hash import java_hash, spread
 K = TypeVar("K")
 
 _DEFAULT_CAPACITY: Final = 16
+_MIXED: Final = 1 << 16
+"""From here on `spread` changes a number that is not negative."""
 _GOLDEN: Final = -7046029254386353131 & 0xFFFFFFFFFFFFFFFF
 
 
@@ -47,8 +49,12 @@ def grown(capacity: int, size: int) -> int:
 
 def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list[int]:
     """Partition numbers, given in the order they are put, as a table iterates them that had `capacity` buckets (HM-3)."""
-    mask = grown(capacity, len(numbers)) - 1
-    return sorted(numbers, key=lambda number: spread(number) & mask)
+    if len(numbers) < 2:
+        return list(numbers)
+    mask, greatest = grown(capacity, len(numbers)) - 1, max(numbers)
+    if greatest >= _MIXED:
+        return sorted(numbers, key=lambda number: spread(number) & mask)
+    return sorted(numbers) if greatest <= mask else sorted(numbers, key=mask.__and__)
 
 
 def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[bytes]:
