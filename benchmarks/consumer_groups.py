@@ -26,6 +26,8 @@ from coordinator.wire.messages.consumer_group_heartbeat import (
 from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from integration_tests.targets import real_broker_image, why_no_docker
+from integration_tests.wire.codec import TableCodec
+from integration_tests.wire.recorder import await_coordinator
 
 PARTITIONS = 1_000
 TOPIC = "shared"
@@ -216,6 +218,7 @@ def _real(config: dict[str, str]) -> Iterator[Address]:
 
 def _rows(label: str, start: Start, config: dict[str, str], sizes: tuple[int, ...], rounds: int) -> Iterator[Row]:
     with start({**_ENOUGH, **config}) as address:
+        await_coordinator(":".join(map(str, address)), TableCodec())  # a fresh Kafka makes its internal topics when first asked
         _created(address)
         for size in sizes:
             came, left = measure(address, size, rounds)
