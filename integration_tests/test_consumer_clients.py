@@ -118,10 +118,7 @@ STORIES: dict[str, Story] = {
         members_come_and_go, offsets_survive_a_change_of_owner, a_static_member_comes_back, a_group_moves_to_the_consumer_protocol_and_back,
     )
 }  # fmt: skip
-PARTS = [
-    (variant, story) for variant in CONSUMER_VARIANTS for story in STORIES
-    if variant != "java-range" or story == members_come_and_go.__name__  # what the other stories show has nothing to do with the assignor
-]  # fmt: skip
+PARTS = [(variant, story) for variant in CONSUMER_VARIANTS for story in STORIES]
 EVERY = pytest.mark.parametrize(("variant", "story"), PARTS)
 
 
