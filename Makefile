@@ -126,6 +126,7 @@ fuzz: $(STAMP)
 	$(PY) -m tests.assignors.fuzz
 	$(PY) -m tests.assignors.server_fuzz
 	$(PY) -m tests.re2j.fuzz
+	$(PY) -m integration_tests.cluster.lives --count 200
 	mkdir -p build
 	$(PY) -m coordinator swarm --seeds 10000 --for 1800 --coverage --keep build
 	$(PY) -m tests.simulator.planted 500

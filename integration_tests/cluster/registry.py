@@ -36,7 +36,11 @@ def all_scenarios() -> dict[str, Story]:
 
 def play(name: str, hosts: Hosts, nonce: str) -> list[Step]:
     """The transcript of one scenario; the cluster is whole afterwards, or the last step says why not."""
-    story = all_scenarios()[name]
+    return play_story(name, all_scenarios()[name], hosts, nonce)
+
+
+def play_story(name: str, story: Story, hosts: Hosts, nonce: str) -> list[Step]:
+    """The transcript of a story under a name."""
 
     def told(s: Session) -> None:
         cluster = Cluster(s, hosts)
