@@ -11,6 +11,7 @@ import pytest
 from integration_tests.clients.agents_running import Agents
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
 from integration_tests.wire.registry import all_scenarios
+from tests.foreign_sockets import let_them_close
 
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
@@ -31,6 +32,12 @@ def _turn(item: pytest.Item) -> int:
     if scenario is None:
         return 1
     return 2 if scenario.lasts_s or scenario.alone else 0
+
+
+@pytest.fixture(autouse=True)
+def forgotten_sockets_close_themselves() -> None:
+    """Those of kafka-python, in this process."""
+    let_them_close()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.foreign_sockets import let_them_close
+
 settings.register_profile("machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("machines are noisy")
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had made by vfork.
@@ -19,6 +21,7 @@ setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that
 @pytest.fixture(autouse=True)
 def log_is_the_truth(request: pytest.FixtureRequest) -> Iterator[None]:
     """After every test: what was live is what its log says (see tests/log_judge.py)."""
+    let_them_close()
     if request.node.get_closest_marker("unjudged"):
         yield
         return
