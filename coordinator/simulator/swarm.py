@@ -15,6 +15,8 @@ _DIRECTIONS = ("both", "to_broker", "from_broker")
 _STOPS = ("controlled", "crash", "pause")
 _ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 _POLLED = ('"max.poll.interval.ms" = 45000',)
+_RECORDS_POLLED = '"max.poll.records" = 100'
+"""A full poll of the slowest application takes 30 s: one that is slower than its poll interval leaves the group again and again."""
 _COMMITS = ("auto", "auto", "batch", "record", "none")
 _FAILING = (
     ("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS"), ("JoinGroup", "COORDINATOR_NOT_AVAILABLE"), ("Heartbeat", "NOT_COORDINATOR"),
@@ -42,7 +44,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     ]  # fmt: skip
     session_ms = draws.choice((10_000, 20_000, 45_000))
     session = [] if speaks_consumer else [f'"session.timeout.ms" = {session_ms}']
-    isolated = [f'"isolation.level" = "{isolation}"'] if consumes else []
+    isolated = [f'"isolation.level" = "{isolation}"', _RECORDS_POLLED] if consumes else []
     lines.append(f"config = {{ {', '.join([*session, *isolated, *_POLLED])} }}")
     if speaks_consumer:
         lines.append('protocol = "consumer"')
