@@ -47,7 +47,7 @@ TABLE: dict[tuple[str, str], tuple[str | None, str | None, str | None]] = {
 
 None: not run. librdkafka raises the error, and its close() then never returns. A row in which a join or a commit meets
 UNKNOWN_MEMBER_ID may take as long as the session of the member that the coordinator still has, 45 s."""
-WAIT_S = 60
+WAIT_S = 180
 
 
 @contextmanager
