@@ -95,6 +95,17 @@ def test_importing_the_package_is_cheap(plain_environment: dict[str, str]) -> No
     assert done.stdout == "\n"
 
 
+def test_serving_without_a_log_topic_loads_no_members(plain_environment: dict[str, str]) -> None:
+    """Members are a third of all modules: a broker that starts has no use for them."""
+    code = (
+        "import sys, argparse; from coordinator.cli import log_topic\n"
+        "log_topic.check_options(argparse.Namespace(log_topic=None, log_bootstrap=None, topic=[]))\n"
+        "import coordinator.broker.build, coordinator.emulator\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('coordinator.members')))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain_environment)
+    assert done.stdout == "\n"
+
+
 def test_the_front_door() -> None:
     assert {"Emulator", "__version__"} <= set(dir(coordinator))
     with pytest.raises(AttributeError, match="no attribute 'Emulater'"):

@@ -16,16 +16,15 @@ if TYPE_CHECKING:
     from coordinator.log_publisher import LogPublisher
 
 
-
 def check_options(args: Namespace) -> None:
     """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises UsageError."""
-    from coordinator.cluster.topic_names import why_invalid
-    from coordinator.members.live.bootstrap import AddressError, parse_addresses
-
     if args.log_bootstrap is not None and args.log_topic is None:
         raise UsageError("--log-bootstrap: of which topic? Give --log-topic NAME, too")
     if args.log_topic is None:
         return
+    from coordinator.cluster.topic_names import why_invalid
+    from coordinator.members.live.bootstrap import AddressError, parse_addresses
+
     if (why := why_invalid(args.log_topic)) is not None:
         raise UsageError(f"--log-topic: {why}; give 1 to 249 of a-z A-Z 0-9 . _ -")
     if args.log_bootstrap is not None:
