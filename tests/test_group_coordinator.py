@@ -13,7 +13,8 @@ from coordinator.groups.config import GroupConfig
 from coordinator.java_hash import coordinator_partition
 from coordinator.shards.availability import AvailabilityEvent
 from coordinator.wire.messages.list_groups import ListGroupsRequest
-from tests.groups.kit import World, subscribe
+from tests.groups.callers import subscribe
+from tests.groups.kit import World
 
 T0 = ("t", 0)
 

@@ -12,7 +12,8 @@ from coordinator.groups.offsets import evolve as offsets
 from coordinator.shards.availability import PartitionsUnloaded
 from coordinator.shards.durable import DurableEvents, _CompactedEvents
 from coordinator.shards.shard import Shard
-from tests.groups.kit import World, subscribe
+from tests.groups.callers import subscribe
+from tests.groups.kit import World
 from tests.log_judge import recording
 
 pytestmark = pytest.mark.unjudged

@@ -22,6 +22,7 @@ FORBIDDEN = {
     "a package registry": re.compile(r"py" + r"pi\.org|python" + r"hosted|npm" + r"js\.org|proxy\.golang" + r"|docker\.io/"),
 }
 BINARY = {".gz"}
+SOURCES = {".py", ".js", ".mjs", ".ts", ".css", ".go", ".sh"}  # a Java program that is started from its source is one file
 
 
 def tracked(root: Path) -> list[Path]:
@@ -46,6 +47,12 @@ def test_no_file_mentions_a_machine_or_a_registry(project_root: Path) -> None:
 )
 def test_the_check_would_notice(text: str) -> None:
     assert any(pattern.search(text) for pattern in FORBIDDEN.values())
+
+
+def test_no_source_file_is_over_400_lines(project_root: Path) -> None:
+    """One that grew longer holds several things, and the map in docs/architecture.md names its files by what they hold."""
+    lines = {str(path.relative_to(project_root)): path.read_text().count("\n") for path in tracked(project_root) if path.suffix in SOURCES}
+    assert {name: count for name, count in lines.items() if count > 400} == {}
 
 
 def test_only_two_import_names_are_installed(project_root: Path, tmp_path: Path) -> None:

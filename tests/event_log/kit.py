@@ -14,7 +14,8 @@ from coordinator.groups.requests import Request, RequestContext
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest
-from tests.groups.kit import Call, World
+from tests.groups.callers import Call
+from tests.groups.kit import World
 
 Owned = Mapping[str, Sequence[int]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coordinator.groups import events as ev
-from tests.groups.kit import Call, World, removals
+from tests.groups.callers import Call
+from tests.groups.kit import World, removals
 
 UNKNOWN, FENCED = 25, 82
 

@@ -6,7 +6,8 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.groups import events as ev
-from tests.groups.kit import Call, World
+from tests.groups.callers import Call
+from tests.groups.kit import World
 
 FENCED, UNKNOWN, IN_PROGRESS = 82, 25, 27
 

@@ -7,7 +7,8 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.groups import events as ev
-from tests.groups.kit import Call, World, subscribe
+from tests.groups.callers import Call, subscribe
+from tests.groups.kit import World
 
 T0, T1 = ("t", 0), ("t", 1)
 ONE, TWO = 1, 2  # producers

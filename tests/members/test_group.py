@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from coordinator.members.faults import AssignorFault, FencedInstance
-from tests.members.kit import Crowd, Eager
+from tests.members.crowd import Crowd
+from tests.members.kit import Eager
 
 EAGER, COOPERATIVE, STICKY = ("range",), ("cooperative-sticky",), ("sticky",)
 

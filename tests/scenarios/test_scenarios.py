@@ -26,7 +26,8 @@ from typing import Any
 import pytest
 
 from coordinator.errors import ErrorCode
-from tests.groups.kit import Call, World
+from tests.groups.callers import Call
+from tests.groups.kit import World
 
 HERE = Path(__file__).parent
 NAMES = {"delay": "initial_rebalance_delay_ms", "max-size": "max_size", "retention": "offsets_retention_ms"}

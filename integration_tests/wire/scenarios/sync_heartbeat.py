@@ -168,8 +168,8 @@ def heartbeat_of_one_who_has_rejoined(s: Session) -> None:
 def a_session_runs_out(s: Session) -> None:
     """SES-1, SES-2: silence removes the member and rebalances; the other's heartbeat keeps it."""
     group = s.name("g")
-    a = Member(s, "a", group, session_timeout_ms=5_000)
-    b = Member(s, "b", group, session_timeout_ms=500)
+    a = Member(s, "a", group, session_timeout_ms=20_000)
+    b = Member(s, "b", group, session_timeout_ms=3_000)
     a.enter()
     b.enter()
     a.take_join()
@@ -200,7 +200,7 @@ def a_pending_id_runs_out(s: Session) -> None:
 def the_last_session_runs_out(s: Session) -> None:
     """SES-2, REB-4: an emptied group keeps its name and type."""
     group = s.name("g")
-    a = Member(s, "a", group, session_timeout_ms=300)
+    a = Member(s, "a", group, session_timeout_ms=2_000)
     a.join()
     a.sync({a.member_id: "01"})
     until(s, group, "Empty")

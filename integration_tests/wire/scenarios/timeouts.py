@@ -230,7 +230,7 @@ def a_restarted_static_member_keeps_the_old_session(s: Session) -> None:
 def the_first_of_several_deadlines(s: Session) -> None:
     """REB-3: the join phase keeps the deadline it began with, though a member with more time joins later."""
     group = s.name("g")
-    a, b = stable(s, group, "a", "b", rebalance_timeout_ms=1_000)
+    a, b = stable(s, group, "a", "b", rebalance_timeout_ms=4_000)
     a.send_join()
     until(s, group, "PreparingRebalance")
     c = Member(s, "c", group, rebalance_timeout_ms=600_000)
@@ -263,15 +263,15 @@ def version_0_rebalances_within_its_session(s: Session) -> None:
 def absent_static_members_have_the_phase_to_themselves(s: Session) -> None:
     """REB-5, STA-11: when only absent static members are left, the generation stays and the phase waits for one of them."""
     group = s.name("g")
-    a = Member(s, "a", group, instance="ia", rebalance_timeout_ms=300)
+    a = Member(s, "a", group, instance="ia", rebalance_timeout_ms=3_000)
     a.join()
     a.sync({a.member_id: "01"})
-    x = Member(s, "x", group, version=3, rebalance_timeout_ms=300)
+    x = Member(s, "x", group, version=3, rebalance_timeout_ms=3_000)
     x.send_join()
     until(s, group, "PreparingRebalance")
     s.connect("other").ask("LeaveGroup", 0, group_id=group, member_id=_other_than(s, group, a))
     x.take_join()
-    s.wait(900)
+    s.wait(4_000)
     describe(s.connect("admin"), group)
     a.heartbeat()
     a.send_join()

@@ -20,7 +20,7 @@ from coordinator.groups.consumer.model import ConsumerMembership
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest, DescribedGroup
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from tests.event_log.kit import LoggedWorld
-from tests.groups.kit import Call
+from tests.groups.callers import Call
 
 
 class FakeTopics:
