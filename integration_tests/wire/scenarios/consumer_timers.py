@@ -106,10 +106,11 @@ def group_configurations(s: Session) -> None:
     b.beat()
 
 
-@scenario(lasts_s=20)
+@scenario(lasts_s=30)
 def assignment_interval(s: Session) -> None:
-    """Within the default interval a newcomer gets the old epoch and nothing; the first heartbeat after it brings the new one (KIP-1263)."""
+    """Within the interval a newcomer gets the old epoch and nothing; the first heartbeat after it brings the new one (KIP-1263)."""
     (t,) = topics(s, 2)
+    settings(s, s.name("g"), consumer_assignment_interval_ms=6_000)
     Consumer(s, "first", s.name("other")).join(t)  # the first of its kind may take a broker long
     a, b = (Consumer(s, label, s.name("g")) for label in "ab")
     a.join(t)
@@ -117,7 +118,7 @@ def assignment_interval(s: Session) -> None:
     describe(a.link, a.group)
     a.ack()
     b.beat()
-    s.wait(1_300)
+    s.wait(6_500)
     describe(a.link, a.group)
     b.beat()
     describe(a.link, a.group)
@@ -127,6 +128,6 @@ def assignment_interval(s: Session) -> None:
     b.ack()
     describe(a.link, a.group)
     a.leave()
-    s.wait(1_300)
+    s.wait(6_500)
     b.beat()
     describe(a.link, a.group)
