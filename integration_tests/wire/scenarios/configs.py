@@ -66,7 +66,7 @@ def settle_broker(link: Link, config: str, value: str) -> None:
         return bool(found) and bool(found[0]["value"] == value)
 
     link.session.until(shows_it, f"{config} never became {value}")
-    link.session.wait(300)
+    link.session.wait(1_000)
 
 
 def replace(link: Link, kind: int, name: str, configs: dict[str, str | None], version: int = 2, validate_only: bool = False) -> Plain:

@@ -12,7 +12,7 @@ _REFUSED = ("(", "[", "a**", "*", "(?=a)", "\\1", "a{2,1}", "a{1001}", "[z-a]", 
 
 def _resolved(s: Session, a: Consumer) -> None:
     """Let the expression be resolved, which happens beside the requests."""
-    s.wait(400)
+    s.wait(1_500)
 
 
 @scenario("consumer")
