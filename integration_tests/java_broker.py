@@ -1,21 +1,18 @@
 """A real broker without containers: Kafka's own classes as a plain Java process on loopback.
 
-The fallback where nothing can run a container, and the quick loop when comparing by hand:
+The fallback where nothing can run a container. `integration_tests.java_kafka` runs one, or a cluster of three, by hand.
 
-    python -m integration_tests.java_broker [--port N] [name=value ...]
-
-Owns the process and its folder. The jars are those of tools/kafka_jars.py.
+Owns the process and its folder, and the archive of loaded classes that makes a start cheaper. The jars are those of tools/kafka_jars.py.
 """
 
 from __future__ import annotations
 
-import argparse
+import hashlib
+import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +24,7 @@ from tools import kafka_jars
 
 READY_S = 90.0
 STOP_S = 30.0
+ARCHIVE_S = 300.0
 LOG_TAIL = 6_000
 _CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw"
 _JVM = ("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -50,6 +48,32 @@ _ONE_BROKER: Mapping[str, object] = {
 }
 
 
+def archive_classes() -> None:
+    """Make the archive of the classes that a broker loads, unless it is there: a start takes half the processor time with it.
+
+    Making it takes some twenty seconds, so that it pays for whoever starts many brokers. Raises NoJavaError, BrokerError.
+    """
+    place = _archive()
+    if place.exists():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    making = place.with_name(f"{place.name}-making-{os.getpid()}")
+    broker = JavaBroker(options=(f"-XX:ArchiveClassesAtExit={making}",))
+    try:
+        broker.start()
+        broker.halt(patience_s=ARCHIVE_S)
+    finally:
+        broker.stop()
+    if making.exists():
+        making.rename(place)
+
+
+def _archive() -> Path:
+    """Where the archive is: it fits one class path and one set of options."""
+    made_of = hashlib.sha256("\0".join([kafka_jars.class_path(), *_JVM]).encode())
+    return kafka_jars.LIBS.parent / f"broker-{made_of.hexdigest()[:16]}.jsa"
+
+
 class BrokerError(RuntimeError):
     """A broker that did not become ready: why, with the end of its log."""
 
@@ -62,12 +86,14 @@ class JavaBroker:
     """
 
     def __init__(
-        self, config: Mapping[str, object] | None = None, *, port: int | None = None, node: int = 1, voters: Mapping[int, str] | None = None
+        self, config: Mapping[str, object] | None = None, *, port: int | None = None, node: int = 1,
+        voters: Mapping[int, str] | None = None, options: tuple[str, ...] = (),
     ) -> None:
         self._config = dict(config or {})
         self._fixed_port = port
         self._node = node
         self._voters = dict(voters or {})
+        self._options = options
         self._home = Path()
         self._process: subprocess.Popen[bytes] | None = None
         self.bootstrap_servers = ""
@@ -96,7 +122,7 @@ class JavaBroker:
             self._write(port, self._voters or {self._node: f"127.0.0.1:{free_port()}"})
             self._format()
         with (self._home / "log").open("ab") as log:
-            command = [*self._java(), "kafka.Kafka", str(self._home / "server.properties")]
+            command = [*self._java(*self._options), "kafka.Kafka", str(self._home / "server.properties")]
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def await_brokers(self, ids: set[int]) -> None:
@@ -109,13 +135,13 @@ class JavaBroker:
                 raise BrokerError(f"Kafka is not ready after {READY_S:.0f} s:\n{self.logs()[-LOG_TAIL:]}")
             time.sleep(0.05)
 
-    def halt(self, number: signal.Signals = signal.SIGTERM) -> None:
+    def halt(self, number: signal.Signals = signal.SIGTERM, patience_s: float = STOP_S) -> None:
         """End the process, by a controlled shutdown or as SIGKILL does; what it has on disk stays."""
         process, self._process = self._process, None
         if process is not None:
             process.send_signal(number)
             try:
-                process.wait(STOP_S)
+                process.wait(patience_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -159,38 +185,14 @@ class JavaBroker:
         (self._home / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
         (self._home / "log4j2.properties").write_text(_LOG4J)
 
-    def _java(self) -> list[str]:
-        return [kafka_jars.java(), *_JVM, f"-Dlog4j2.configurationFile={self._home}/log4j2.properties", "-cp", kafka_jars.class_path()]
+    def _java(self, *options: str) -> list[str]:
+        archive = _archive()
+        shared = options or ((f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ())
+        log = f"-Dlog4j2.configurationFile={self._home}/log4j2.properties"
+        return [kafka_jars.java(), *_JVM, *shared, log, "-cp", kafka_jars.class_path()]
 
     def _format(self) -> None:
         command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", _CLUSTER_ID, "-c", str(self._home / "server.properties")]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             raise BrokerError(f"Kafka refuses its configuration:\n{(done.stdout + done.stderr)[-LOG_TAIL:]}")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run a broker until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.java_broker", description="A real Kafka 4.3.1 until Ctrl-C.")
-    parser.add_argument("--port", type=int)
-    parser.add_argument("config", nargs="*", metavar="name=value")
-    options = parser.parse_args(arguments)
-    wrong = [entry for entry in options.config if "=" not in entry]
-    if wrong:
-        parser.error(f"{wrong[0]!r} is no broker configuration: give name=value, such as group.max.size=2")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java process ends too
-    config = dict(entry.split("=", 1) for entry in options.config)
-    try:
-        with JavaBroker({**KEEPS_RECORDS, "group.initial.rebalance.delay.ms": 0, **config}, port=options.port) as broker:
-            print(f"ready: {broker.bootstrap_servers}", flush=True)
-            threading.Event().wait()
-    except KeyboardInterrupt:
-        return 0
-    except (kafka_jars.NoJavaError, BrokerError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

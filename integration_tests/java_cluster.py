@@ -1,24 +1,18 @@
 """Three real brokers without containers: a cluster of plain Java processes on loopback, each broker a controller too.
 
-    python -m integration_tests.java_cluster [name=value ...]
-
 Owns which broker is where, and what can be done to one: a controlled shutdown, a crash, a pause, and a start. A broker keeps its port
 and its data over all of these. The settings are Kafka's own but for those that make it notice a lost broker within seconds.
 """
 
 from __future__ import annotations
 
-import argparse
 import signal
-import sys
-import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
 from coordinator.testing.readiness import free_port
-from integration_tests.java_broker import KEEPS_RECORDS, BrokerError, JavaBroker
-from tools import kafka_jars
+from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker, archive_classes
 
 BROKERS: Final = (1, 2, 3)
 RACKS: Final = ("a", "b", "c")
@@ -62,6 +56,7 @@ class JavaCluster:
 
     def start(self) -> Self:
         """Start all brokers, and wait until each knows the others."""
+        archive_classes()
         try:
             for broker in self.brokers.values():
                 broker.begin()
@@ -96,9 +91,10 @@ class JavaCluster:
         """kill -9."""
         self.brokers[node].halt(signal.SIGKILL)
 
-    def pause_broker(self, node: int) -> None:
-        """It stands still, its connections open."""
-        self.brokers[node].pause()
+    def pause_brokers(self, *nodes: int) -> None:
+        """They stand still, their connections open."""
+        for node in nodes:
+            self.brokers[node].pause()
 
     def resume_broker(self, node: int) -> None:
         """It goes on."""
@@ -116,28 +112,3 @@ class JavaCluster:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run a cluster until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.java_cluster", description="Three brokers until Ctrl-C.")
-    parser.add_argument("config", nargs="*", metavar="name=value")
-    options = parser.parse_args(arguments)
-    wrong = [entry for entry in options.config if "=" not in entry]
-    if wrong:
-        parser.error(f"{wrong[0]!r} is no broker configuration: give name=value, such as default.replication.factor=3")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the Java processes end too
-    try:
-        with JavaCluster(dict(entry.split("=", 1) for entry in options.config)) as cluster:
-            print(f"ready: {cluster.bootstrap_servers}", flush=True)
-            threading.Event().wait()
-    except KeyboardInterrupt:
-        return 0
-    except (kafka_jars.NoJavaError, BrokerError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

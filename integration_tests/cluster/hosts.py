@@ -40,8 +40,8 @@ class Hosts(Protocol):
     def crash_broker(self, node: int) -> None:
         """kill -9."""
 
-    def pause_broker(self, node: int) -> None:
-        """It stands still, its connections open."""
+    def pause_brokers(self, *nodes: int) -> None:
+        """They stand still at the same time, their connections open."""
 
     def resume_broker(self, node: int) -> None:
         """It goes on."""
@@ -76,9 +76,10 @@ class EmulatorHosts:
         self._emulator.control(StopBroker(node, "crash"))
         self._missed()
 
-    def pause_broker(self, node: int) -> None:
+    def pause_brokers(self, *nodes: int) -> None:
         """As SIGSTOP."""
-        self._emulator.control(StopBroker(node, "pause"))
+        for node in nodes:
+            self._emulator.control(StopBroker(node, "pause"))
         self._missed()
 
     def resume_broker(self, node: int) -> None:

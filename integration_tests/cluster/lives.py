@@ -245,12 +245,13 @@ def compare(real: Hosts, ours: Hosts, seeds: range, home: Path | None = None) ->
         nonce, again = (Random(f"life {seed} {time}").randbytes(3).hex().translate(_LETTERS) for time in (1, 2))
         steps, here = (play_story(name_of(seed), life(seed), hosts, nonce) for hosts in (real, ours))
         found = difference(steps, here)
-        repeats = complete(steps)
-        if repeats and (found or home is not None):
-            repeats = difference(steps, play_story(name_of(seed), life(seed), real, again)) is None
-        if not repeats:
+        unlike: str | None = None if complete(steps) else f"it did not end: {line(steps[-1])}"
+        if unlike is None and (found or home is not None):
+            parts = difference(steps, play_story(name_of(seed), life(seed), real, again))
+            unlike = told(parts, "once", "again") if parts else None
+        if unlike is not None:
             unsure += 1
-            print(f"seed {seed}: not repeated by Kafka; it ended with {line(steps[-1])}", flush=True)
+            print(f"seed {seed}: not repeated by Kafka; {unlike}" + (f"\n{told(found, 'Kafka', 'we')}" if found else ""), flush=True)
             continue
         if home is not None:
             kept[name_of(seed)] = Recorded(nonce, steps)

@@ -306,8 +306,15 @@ class Cluster:
         entry = {"partition_index": index, "replicas": ordered}
         self.quietly("AlterPartitionReassignments", 0, topics=[{"name": name, "partitions": [entry]}], timeout_ms=10_000)
         self.until(name, index, replica_nodes=ordered)
-        self.quietly("ElectLeaders", 2, election_type=0, topic_partitions=[{"topic": name, "partitions": [index]}], timeout_ms=10_000)
+        election: Plain = {"election_type": 0, "topic_partitions": [{"topic": name, "partitions": [index]}], "timeout_ms": 10_000}
+        self.s.until(lambda: self._led(name, index, to, election), f"{self.s.names.text(name)}-{index} was never led by {to}")
         self.until(name, index, leader_id=to)
+
+    def _led(self, name: str, index: int, by: int, election: Plain) -> bool:
+        """Does this broker lead? Else it is elected, which is refused for as long as it is not in sync."""
+        if self.partition(name, index)["leader_id"] != by:
+            self.quietly("ElectLeaders", 2, **election)
+        return bool(self.partition(name, index)["leader_id"] == by)
 
     # -- what is done to brokers -------------------------------------------------------------------------------------
 
@@ -319,19 +326,21 @@ class Cluster:
         """A controlled shutdown, and wait until the others know."""
         self._end("stopped", broker, self.hosts.stop_broker)
 
-    def pause(self, broker: int) -> None:
-        """Let it stand still, and wait until the others know."""
-        self.paused.add(broker)
-        self.s.steps.append({"paused": broker})
-        self.hosts.pause_broker(broker)
-        self._known_alive()
+    def pause(self, *brokers: int) -> None:
+        """Let them stand still, and wait until the others know; of two nobody is told, for a majority would be needed."""
+        self.paused.update(brokers)
+        self.s.steps += [{"paused": broker} for broker in brokers]
+        self.hosts.pause_brokers(*brokers)
+        if len(brokers) == 1:
+            self._known_alive()
 
-    def resume(self, broker: int) -> None:
-        """Let it go on, and wait until all know."""
-        self.hosts.resume_broker(broker)
-        self.paused.discard(broker)
-        self.s.steps.append({"resumed": broker})
-        self._patient.forget(broker)
+    def resume(self, *brokers: int) -> None:
+        """Let them go on, and wait until all know."""
+        for broker in brokers:
+            self.hosts.resume_broker(broker)
+            self.paused.discard(broker)
+            self.s.steps.append({"resumed": broker})
+            self._patient.forget(broker)
         self._known_alive()
 
     def start(self, broker: int) -> None:

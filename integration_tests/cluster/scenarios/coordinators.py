@@ -215,9 +215,9 @@ class Transactor:
         self.name = c.name(label, 3)
         self.who: Plain = {}
 
-    def init(self, broker: int = 3) -> Plain:
+    def init(self, broker: int = 3, timeout_ms: int = 600_000) -> Plain:
         """InitProducerId."""
-        answer = self.c.at(broker).ask("InitProducerId", 4, transactional_id=self.name, transaction_timeout_ms=600_000)
+        answer = self.c.at(broker).ask("InitProducerId", 4, transactional_id=self.name, transaction_timeout_ms=timeout_ms)
         if answer["error_code"] == 0:
             self.who = {"transactional_id": self.name, "producer_id": answer["producer_id"], "producer_epoch": answer["producer_epoch"]}
         return answer

@@ -46,17 +46,17 @@ class Asked:
 
 
 @contextmanager
-def unreplicated(c: Cluster) -> Iterator[Asked]:
-    """Broker 1 crashes while all three replicas of __consumer_offsets have to be in sync; afterwards they are."""
-    resource: Plain = {"resource_type": TOPIC, "resource_name": OFFSETS}
+def unreplicated(c: Cluster, topic: str = OFFSETS) -> Iterator[Asked]:
+    """Broker 1 crashes while all three replicas of an internal topic have to be in sync; afterwards they are."""
+    resource: Plain = {"resource_type": TOPIC, "resource_name": topic}
     change: Plain = {"name": "min.insync.replicas", "config_operation": 0, "value": "3"}
     c.quietly("IncrementalAlterConfigs", 1, resources=[resource | {"configs": [change]}], validate_only=False)
     try:
         c.crash(1)
-        c.until(OFFSETS, 2, isr_nodes={2, 3})
+        c.until(topic, 2, isr_nodes={2, 3})
         yield Asked(c)
         c.start(1)
-        c.until(OFFSETS, 2, isr_nodes={1, 2, 3})
+        c.until(topic, 2, isr_nodes={1, 2, 3})
     finally:
         change = {"name": "min.insync.replicas", "config_operation": 1, "value": None}
         c.quietly("IncrementalAlterConfigs", 1, resources=[resource | {"configs": [change]}], validate_only=False)
