@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .base import Judge, Judgement, Line, Verdict
 from .commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration, CommittedOffsetsGrow, OffsetsOnlyGoBackWhenAsked
+from .former_coordinators import Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .ownership import RevokedBeforeAssigned, SingleOwner
 from .records import AcknowledgedRecordsStay, DuplicatesAreUncommitted, IdempotentWritesOnce, NoRecordLostToTheGroup
@@ -31,17 +32,14 @@ def judge(
     """
     sitting = [kind() for kind in judges or ALL]
     seen = set(streams or ())
-    served_by: dict[str, int | None] = {}
+    coordinators = Coordinators()
     for line in lines:
         seen.add(line["stream"])
-        if line["type"] == "GroupLoaded":
-            served_by[line["group"]] = line.get("broker")
-        elif line["type"] == "GroupUnloaded" and served_by.get(line["group"], line.get("broker")) != line.get("broker"):
-            continue  # its former coordinator learns later than the new one that it coordinates the group no longer
-        if group is not None and line.get("group", group) != group:
-            continue
-        for one in sitting:
-            one.see(line)
+        for counted in coordinators.sort_out(line):
+            if group is not None and counted.get("group", group) != group:
+                continue
+            for one in sitting:
+                one.see(counted)
     verdicts = []
     for one in sitting:
         one.finish()

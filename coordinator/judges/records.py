@@ -81,7 +81,7 @@ class DuplicatesAreUncommitted(Judge):
     promise = (
         "an application that is assigned a partition begins at the committed offset, as it was acknowledged when the partition was "
         "assigned, or later, and is given each record once, unless it goes back itself; auto.offset.reset acts only without a commit, "
-        "or where the offset is out of range"
+        "when the partition was assigned, or where the offset is out of range"
     )
     needs = frozenset({"group", "member", "wire"})
 
@@ -91,6 +91,8 @@ class DuplicatesAreUncommitted(Judge):
         self._unanswered: dict[int, dict[_Key, int]] = {}
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._next: dict[tuple[str, _Key], int] = {}
+        self._to_be_found: set[tuple[str, _Key]] = set()
+        """What was committed when a client was assigned the partition: it is to be told, or something later."""
 
     def see(self, line: Line) -> None:
         kind = line["type"]
@@ -119,9 +121,13 @@ class DuplicatesAreUncommitted(Judge):
         if kind == "PartitionsAssigned":
             for key, _ in _keys(line, "partitions"):
                 self._next[client, key] = self._committed.get(key, 0)
+                self._to_be_found.discard((client, key))
+                if key in self._committed:
+                    self._to_be_found.add((client, key))
         elif kind in ("PositionReset", "Rewound"):
             key = (line["group"], line["topic"], line["partition"])
-            if kind == "PositionReset" and line["why"] == "no offset is committed" and key in self._committed:
+            told_none = kind == "PositionReset" and line["why"] == "no offset is committed"
+            if told_none and key in self._committed and (client, key) in self._to_be_found:
                 self.blame(line, f"{client} found no committed offset of {key[1]}-{key[2]}, which is {self._committed[key]}")
             self._next[client, key] = line["offset"]
         elif kind == "RecordsPolled":

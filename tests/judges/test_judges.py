@@ -162,6 +162,31 @@ def test_members_of_a_loaded_group_may_commit() -> None:
     assert judge(planted, [CommitsStayWithinGeneration], streams=streams)[0].judgement is Judgement.BROKEN
 
 
+def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
+    """It may act on until it learns of its successor: nothing of that is replicated, and who asked it is told so."""
+    def line(seq: int, kind: str, stream: str = "group", **fields: object) -> Line:
+        return {"seq": seq, "at_ms": seq, "stream": stream, "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+
+    stored = line(1, "GenerationStored", broker=3, protocol_type="consumer", leader="m", members=[
+        {"member_id": "m", "group_instance_id": None, "assignment": ""}])
+    loaded = line(2, "GroupLoaded", broker=2, state="Stable")
+    expired = line(3, "MemberRemoved", broker=2, member="m", reason="session expired")
+    asked = line(4, "RequestSeen", "wire", api="offset_commit", member="m", peer="p")
+    written = line(5, "OffsetsCommitted", broker=3, member="m", offsets=[{"topic": "t", "partition": 0, "offset": 1}], cause=4)
+    refused = line(6, "RequestRefused", "wire", api="offset_commit", member="m", errors=["NOT_COORDINATOR"], cause=4)
+    answered = line(6, "RequestAnswered", "wire", api="offset_commit", member="m", cause=4)
+    unloaded = line(7, "GroupUnloaded", broker=3)
+
+    def judged(*lines: Line) -> Judgement:
+        return judge(lines, [CommitsStayWithinGeneration])[0].judgement
+
+    assert judged(stored, loaded, expired, asked, written, refused, unloaded) is Judgement.KEPT
+    assert judged(stored, loaded, expired, asked, written, answered, unloaded) is Judgement.BROKEN
+    assert judged(stored, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # nobody else coordinates it
+    gone = line(8, "GroupUnloaded", broker=2)
+    assert judged(stored, loaded, expired, gone, asked, written | {"broker": 1}, refused) is Judgement.BROKEN  # loaded by none: all counts
+
+
 def _quiet(*kinds: tuple[int, str, str]) -> list[Line]:
     return [
         {"seq": seq, "at_ms": at, "stream": stream, "type": kind, "group": "g", "generation": 1, "cause": None}

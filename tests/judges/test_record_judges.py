@@ -274,6 +274,16 @@ def test_uncommitted_work_is_given_again_to_the_next_owner() -> None:
     assert "duplicates_are_uncommitted" in broken([*log, _polled(7, 4, 9) | {"client": "d"}])
 
 
+def test_who_looked_before_there_was_a_commit_is_told_of_none() -> None:
+    """An application that waits may say late what it was told when it was assigned the partition; what was committed then is to be told."""
+    where = {"group": "g", "member": "c", "client": "c"}
+    assigned = _line(10, "PartitionsAssigned", "member", **where, partitions=[{"topic": "t", "partition": 0}])
+    reset = _line(20, "PositionReset", "member", **where, topic="t", partition=0, offset=0, why="no offset is committed")
+    commit = _commit(12, 5, "p", "d")
+    assert "duplicates_are_uncommitted" not in broken([assigned, *commit, reset])
+    assert "duplicates_are_uncommitted" in broken([*_commit(1, 5, "p", "d"), assigned, *commit, reset])
+
+
 def test_an_unclean_leader_may_lose_what_was_acknowledged() -> None:
     delivered = _line(2, "RecordsDelivered", "member", client="p", topic="t", partition=0, offset=0, count=5, acks="all", failed=None)
     elected = _line(3, "LeaderElected", "cluster", topic="t", partition=0, reason="unclean leader election was enabled")

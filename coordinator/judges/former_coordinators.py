@@ -1,0 +1,44 @@
+"""Which of two coordinators of one group counts: a broker that does not know yet that it coordinates a group no longer acts on its own.
+
+Owns what judges see of it. From the event on by which another broker has loaded the group, the former coordinator's events change
+nothing: they are never replicated, and whoever asked it is told so in the end (COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR). So judges
+see none of them, except a commit that it acknowledges all the same: that they see just before its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .base import Line
+
+_WRITES = frozenset({"OffsetsCommitted", "OffsetsPending"})
+
+
+class Coordinators:
+    """Who coordinates each group, as far as the log tells."""
+
+    def __init__(self) -> None:
+        self._loaded_by: dict[str, int | None] = {}
+        self._held_back: dict[int, Line] = {}
+        """What a former coordinator wrote, by the request that asked for it."""
+
+    def sort_out(self, line: Line) -> Iterator[Line]:
+        """The lines that count now that this one came."""
+        kind, group = line["type"], line.get("group", "")
+        if kind in ("RequestAnswered", "RequestRefused"):
+            held_back = self._held_back.pop(line["cause"] or -1, None)
+            if held_back is not None and kind == "RequestAnswered":
+                yield held_back
+        elif kind == "GroupLoaded":
+            self._loaded_by[group] = line.get("broker")
+        elif line["stream"] == "group" and self._is_former(line, group):
+            if kind in _WRITES and line["cause"] is not None:
+                self._held_back[line["cause"]] = line
+            return
+        elif kind in ("GroupUnloaded", "GroupDeleted"):
+            self._loaded_by.pop(group, None)
+        yield line
+
+    def _is_former(self, line: Line, group: str) -> bool:
+        broker, loaded_by = line.get("broker"), self._loaded_by.get(group)
+        return broker is not None and loaded_by is not None and broker != loaded_by

@@ -1,0 +1,92 @@
+"""Scenario files as somebody writes them who knows the documentation alone: what they say happens, and no judge is wrong about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator.event_log import EventLog
+from coordinator.judges import Judgement
+from coordinator.simulator.run import run_scenario, verdicts
+from coordinator.simulator.scenario import read_scenario
+
+Line = dict[str, Any]
+_ON_THE_WAY_MS = 20
+
+
+def _lines(text: str, seed: int = 1) -> list[Line]:
+    """The log of a run, whose judges must be content."""
+    scenario = read_scenario(text, "s.toml")
+    log = EventLog(seed=seed)
+    run_scenario(scenario, seed, log)
+    lines = list(log.events())
+    assert [str(verdict) for verdict in verdicts(scenario, lines) if verdict.judgement is Judgement.BROKEN] == []
+    return lines
+
+
+def test_a_slow_application_joins_before_it_is_given_more_records() -> None:
+    """CLI-23, KAFKA-14196: what the commit before the rebalance does not cover any more is not handed out."""
+    lines = _lines('''
+duration = "50s"
+[topics]
+orders = 1
+[[members]]
+name = "app"
+topics = "orders"
+assignor = "range"
+consumes = true
+processing = "300ms"
+config = { "max.poll.records" = 10 }
+[[members]]
+name = "late"
+topics = "orders"
+assignor = "range"
+consumes = true
+start = ["20s", "20s"]
+[[producers]]
+name = "shop"
+topics = "orders"
+rate = 50
+''')
+    told = next(line["at_ms"] for line in lines if line["type"] == "RequestRefused" and "REBALANCE_IN_PROGRESS" in line["errors"])
+    gave_up = next(line["at_ms"] for line in lines if line["type"] == "PartitionsRevoked" and line["client"] == "app-1")
+    polls = [line["at_ms"] for line in lines if line["type"] == "RecordsPolled" and line["client"] == "app-1"]
+    assert any(at < told for at in polls)
+    assert told < gave_up and not any(told + _ON_THE_WAY_MS < at <= gave_up for at in polls)
+
+
+def test_a_coordinator_that_knows_of_its_successor_late_is_not_judged_by_what_it_does_meanwhile() -> None:
+    """A cut link between two brokers: the former coordinator goes on, and acknowledges nothing (COORDINATOR_NOT_AVAILABLE)."""
+    lines = _lines('''
+duration = "8m"
+[topics]
+orders = 6
+[brokers]
+count = 3
+config = { "default.replication.factor" = 3, "min.insync.replicas" = 2, "broker.session.timeout.ms" = 60000 }
+[[members]]
+name = "web"
+count = 3
+topics = "orders"
+config = { "session.timeout.ms" = 10000 }
+[[faults]]
+verb = "MoveCoordinator"
+group = "app"
+to = 3
+at = "20s"
+[[faults]]
+verb = "CutLink"
+one = 1
+other = 3
+at = "30s"
+lasts = "60s"
+[[faults]]
+verb = "MoveCoordinator"
+group = "app"
+to = 2
+at = "40s"
+''')
+    loaded = [line for line in lines if line["type"] == "GroupLoaded"]
+    unloaded = [line for line in lines if line["type"] == "GroupUnloaded" and line["broker"] == 3]
+    assert [line["broker"] for line in loaded][:2] == [3, 2] and loaded[1]["at_ms"] < unloaded[0]["at_ms"]
+    between = [line for line in lines if loaded[1]["at_ms"] < line["at_ms"] < unloaded[0]["at_ms"]]
+    assert any(line["type"] == "OffsetsCommitted" and line["broker"] == 3 for line in between)
