@@ -57,7 +57,7 @@ class Consumer:
 
     def _adopt(self) -> None:
         member = self.member
-        self.fetcher.assign(member.owned, member.positions, known=member.positions_known)
+        self.fetcher.assign(member.owned, member.positions, known=member.positions_known, going=member.going)
         found = self.fetcher.found()
         for partition, position in found.items():
             member.seek(partition, position)

@@ -25,7 +25,7 @@ from .faults import ListenerFault, MemberFault
 from .group_member import AnswerTable, GroupMember
 from .participant import InFlight, Participant
 from .requests import Unsupported
-from .subscription import topic_names
+from .subscription import Partitions, topic_names
 
 
 class ConsumerMember(GroupMember):
@@ -77,6 +77,11 @@ class ConsumerMember(GroupMember):
     def settled(self) -> bool:
         """Has it taken over what it was assigned, and has the coordinator answered that?"""
         return self._m.settled
+
+    @property
+    def going(self) -> Partitions:
+        """What the assignment that it takes over has no more, while the commit before that is under way (K8-CL-4)."""
+        return reconciling.going(self._m)
 
     @property
     def rejoin_reason(self) -> str:

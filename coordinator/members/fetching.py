@@ -89,12 +89,22 @@ class Fetcher:
         self._busy: set[Node] = set()
         self._fault: MemberFault | None = None
         self._found: dict[TopicPartition, Position] = {}
+        self._going: frozenset[TopicPartition] = frozenset()
 
     # -- positions
 
-    def assign(self, owned: Iterable[TopicPartition], positions: Mapping[TopicPartition, Position], *, known: bool) -> None:
-        """What is owned now, and from where. `known`: a partition without a position has no committed offset."""
+    def assign(
+        self, owned: Iterable[TopicPartition], positions: Mapping[TopicPartition, Position], *, known: bool,
+        going: Iterable[TopicPartition] = (),
+    ) -> None:  # fmt: skip
+        """What is owned now, and from where. `known`: a partition without a position has no committed offset.
+
+        `going`: what is about to be given up, and is neither fetched nor handed out any more: it would be processed twice
+        (KAFKA-14196).
+        """
         owned = set(owned)
+        self._going = frozenset(going)
+        self.resets = [reset for reset in self.resets if reset.partition in owned]
         for partition in [partition for partition in self._readings if partition not in owned]:
             del self._readings[partition]
             self._found.pop(partition, None)
@@ -138,7 +148,7 @@ class Fetcher:
         left = self.config.max_poll_records
         polled: list[Polled] = []
         for partition, reading in self._readings.items():
-            if left and reading.buffer:
+            if left and reading.buffer and partition not in self._going:
                 count = min(left, len(reading.buffer))
                 left -= count
                 polled.append(Polled(partition, tuple(reading.buffer.popleft() for _ in range(count))))
@@ -165,7 +175,7 @@ class Fetcher:
         by_node: dict[Node, list[TopicPartition]] = {}
         lost: dict[Node, list[TopicPartition]] = {}
         for partition, reading in self._readings.items():
-            if reading.asked or now < reading.again_at or reading.buffer or (reading.given is None and not reading.resetting):
+            if now < reading.again_at or not self._lacks(partition, reading):
                 continue
             reading.again_at = 0  # what is in the way from now on is an answer, which calls again
             leader = self.leaders.of(partition)
@@ -211,11 +221,16 @@ class Fetcher:
     def next_deadline(self) -> int | None:
         """When `ask` or the leaders' `tick` has something to do."""
         due = self.leaders.next_deadline()
-        for reading in self._readings.values():
-            waits = not reading.asked and not reading.buffer and (reading.given is not None or reading.resetting)
-            if waits and reading.again_at and (due is None or reading.again_at < due):
+        for partition, reading in self._readings.items():
+            if self._lacks(partition, reading) and reading.again_at and (due is None or reading.again_at < due):
                 due = reading.again_at
         return due
+
+    def _lacks(self, partition: TopicPartition, reading: _Reading) -> bool:
+        """Has somebody to be asked for its records or its position?"""
+        if reading.asked or reading.buffer or partition in self._going:
+            return False
+        return reading.given is not None or bool(reading.resetting)
 
     # -- answers
 

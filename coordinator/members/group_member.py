@@ -70,6 +70,11 @@ class GroupMember(ABC):
 
     @property
     @abstractmethod
+    def going(self) -> Partitions:
+        """Partitions that it is about to give up: what was fetched of them is not handed out any more (CLI-23, K8-CL-4)."""
+
+    @property
+    @abstractmethod
     def rejoin_reason(self) -> str:
         """Why it joins next; "" if it does not."""
 

@@ -24,7 +24,7 @@ from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.sync_group import SyncGroupRequest
 from ..wire.schema import Response
-from . import discovery, heartbeats, joining, leaving, offsets, topics
+from . import discovery, heartbeats, joining, leaving, offsets, rebalancing, topics
 from .closing import Closing
 from .cluster_view import ClusterView
 from .config import MemberConfig, MemberConfigError
@@ -34,7 +34,7 @@ from .membership import Membership
 from .participant import InFlight, Participant
 from .requests import Unsupported
 from .states import STABLE, MemberState
-from .subscription import topic_names
+from .subscription import Partitions, topic_names
 
 
 class Member(GroupMember):
@@ -85,6 +85,11 @@ class Member(GroupMember):
         """Stable, assigned, and without a reason to join again."""
         m = self._m
         return m.state is STABLE and m.join is None and not m.rejoin_needed
+
+    @property
+    def going(self) -> Partitions:
+        """What it gives up before it joins, while the commit before that is under way (CLI-23)."""
+        return rebalancing.going(self._m)
 
     @property
     def rejoin_reason(self) -> str:

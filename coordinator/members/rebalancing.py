@@ -39,6 +39,17 @@ def prepare(m: Membership, now: int) -> bool:
     return True
 
 
+def going(m: Membership) -> Partitions:
+    """What is given up before the next JoinGroup, while the auto-commit before it is under way (CLI-23): nobody reads it any more."""
+    if m.prepare_commit is None:
+        return ()
+    return _unsubscribed(m) if m.cooperative and m.generation.is_set else m.subscribed.owned
+
+
+def _unsubscribed(m: Membership) -> Partitions:
+    return tuple([partition for partition in in_order(m.subscribed.owned) if partition.topic not in m.subscribed.topics])
+
+
 def _give_up(m: Membership) -> None:
     subscribed = m.subscribed
     owned = in_order(subscribed.owned)
@@ -48,7 +59,7 @@ def _give_up(m: Membership) -> None:
             fault = call(m.listener.on_partitions_lost, owned)
             subscribed.own(())
     elif m.cooperative:
-        revoked = tuple([partition for partition in owned if partition.topic not in subscribed.topics])
+        revoked = _unsubscribed(m)
         if revoked:
             fault = call(m.listener.on_partitions_revoked, revoked)
             subscribed.own(tuple([partition for partition in subscribed.owned if partition.topic in subscribed.topics]))

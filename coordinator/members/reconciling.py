@@ -78,6 +78,14 @@ def reconcile(m: ConsumerMembership, now: int) -> None:
     _take_over(m, taken, now)
 
 
+def going(m: ConsumerMembership) -> Partitions:
+    """What the assignment that is being taken over has no more, while the auto-commit before that is under way (K8-CL-4)."""
+    if m.reconciling is None or m.prepare_commit is None:
+        return ()
+    given = set(_named(m, m.reconciling))
+    return tuple([partition for partition in m.subscribed.owned if partition not in given])
+
+
 def _take_over(m: ConsumerMembership, taken: LocalAssignment, now: int) -> None:
     given = _named(m, taken)
     owned = set(m.subscribed.owned)

@@ -18,7 +18,7 @@ from coordinator.wire.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from tests.members.consumer_kit import INTERVAL_MS, ConsumerSolo, rows
-from tests.members.kit import LOAD, NOT_COORDINATOR, UNAVAILABLE, tp, view
+from tests.members.kit import LOAD, NOT_COORDINATOR, UNAVAILABLE, tp, tps, view
 
 E = ErrorCode
 S = ConsumerState
@@ -114,6 +114,7 @@ def test_an_assignment_that_comes_meanwhile_is_taken_over_after() -> None:
     s.beaten(2, "orders-1")
     commit = s.sent(OffsetCommitRequest)
     assert (commit.generation_id_or_member_epoch, commit.member_id) == (2, "m1") and s.listener.take() == []
+    assert s.member.going == tps("orders-0")  # it is not handed out any more
     s.advance(INTERVAL_MS)
     s.beaten(2, "orders-1 orders-3")
     assert s.listener.take() == []

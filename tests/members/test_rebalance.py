@@ -10,6 +10,11 @@ from coordinator.members.faults import AssignorFault, BadAssignment, ListenerFau
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.heartbeat import HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
 from coordinator.wire.messages.sync_group import SyncGroupResponse
 from tests.members.kit import Cooperative, Eager, Solo, given, tps
 
@@ -61,6 +66,25 @@ def test_eager_gives_up_everything_before_joining() -> None:
     assert owned_in(s.sent(JoinGroupRequest)) == ""
     s.rejoined("orders-1 orders-2")
     assert s.listener.take() == [("assigned", "orders-1 orders-2")]
+
+
+def test_what_is_about_to_be_given_up_is_not_handed_out_any_more() -> None:
+    """CLI-23 (a), KAFKA-14196: while the auto-commit is under way; cooperative: only what is not subscribed any more."""
+    s = Solo(enable_auto_commit=True, auto_commit_interval_ms=600_000)
+    s.enter("orders-0 orders-1", orders_0=5, orders_1=5)
+    assert s.member.going == ()
+    s.member.enforce_rebalance()
+    s.poll()
+    assert s.member.going == s.member.owned == tps("orders-0 orders-1")
+    rows = [OffsetCommitResponsePartition(partition_index=number) for number in (0, 1)]
+    s.answer(OffsetCommitResponse(topics=[OffsetCommitResponseTopic(name="orders", partitions=rows)]))
+    s.poll()
+    assert s.member.going == s.member.owned == ()
+    c = Solo(("orders", "other"), assignors=("cooperative-sticky",), enable_auto_commit=True, auto_commit_interval_ms=600_000)
+    c.enter("orders-0 other-0", orders_0=5, other_0=5)
+    c.member.subscribe("orders", c.now)
+    c.poll()
+    assert c.member.going == tps("other-0")
 
 
 def test_eager_revokes_even_nothing() -> None:
