@@ -15,19 +15,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import groupby
 from typing import Final, Generic, TypeVar
 
-from assignors.java_hashing import DEEP_BUCKET, DEFAULT_CAPACITY, MIN_TREE_CAPACITY, copy_capacity, map_capacity, utf16
+from assignors.java_hashing import DEEP_BUCKET, DEFAULT_CAPACITY, MIN_TREE_CAPACITY, copy_capacity, int_hash, map_capacity, utf16
 from assignors.java_tree_bin import TreeBin
 
 K = TypeVar("K", bound=Hashable)
 
 _SHALLOW_BUCKET: Final = 6
+_MIXED: Final = 1 << 16  # from here on HashMap mixes the bits of a number
 _LEAST_COPIED: Final = 11  # the most keys that fit into 16 buckets in every release
 
 
 class HashTable(Generic[K]):
     """The keys of one HashMap or HashSet. Iterates as Java does."""
 
-    __slots__ = ("_capacity", "_counts", "_first", "_hash", "_last", "_places", "_trees")
+    __slots__ = ("_as_put", "_capacity", "_counts", "_first", "_hash", "_last", "_places", "_trees")
 
     def __init__(self, hash_code: Callable[[K], int], initial: int = DEFAULT_CAPACITY) -> None:
         self._hash = hash_code
@@ -37,15 +38,30 @@ class HashTable(Generic[K]):
         self._trees: dict[int, TreeBin[K]] = {}
         self._first = 0
         self._last = 0
+        self._as_put = True  # buckets list their keys in the order in which `_places` has them
 
     @classmethod
     def copy_of(cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None) -> HashTable[K]:
         """`new HashSet(collection)` in the Java release that is meant; the collection iterates as `keys` and claims `size` (HM-4)."""
         keys = list(keys)
         table = cls(hash_code, copy_capacity(max(len(keys) if size is None else size, _LEAST_COPIED)))
+        if hash_code is int_hash and table._took(keys):  # type: ignore[arg-type]  # K is int
+            return table
         for key in keys:
             table.put(key)
         return table
+
+    def _took(self, numbers: list[int]) -> bool:
+        """Put different partition numbers into this new table at once, if there is room for them all and no bucket gets deep."""
+        if not numbers or len(numbers) * 4 > self._capacity * 3 or max(numbers) >= _MIXED:
+            return False
+        counts = Counter(map((self._capacity - 1).__and__, numbers))
+        if max(counts.values()) >= DEEP_BUCKET:
+            return False
+        self._places = dict(zip(numbers, range(1, len(numbers) + 1), strict=True))  # type: ignore[arg-type]  # K is int
+        self._counts = counts
+        self._last = len(numbers)
+        return True
 
     def put(self, key: K) -> None:
         """Add at its bucket's end, unless it is there (HashMap.put, HashSet.add)."""
@@ -62,6 +78,7 @@ class HashTable(Generic[K]):
             self._grow()
         if key not in self._places:
             self._first -= 1
+            self._as_put = False
             self._join(key, self._first)
 
     def discard(self, key: K) -> None:
@@ -84,6 +101,7 @@ class HashTable(Generic[K]):
             if self._capacity < MIN_TREE_CAPACITY:
                 self._grow()
             else:
+                self._as_put = False
                 self._trees[bucket] = TreeBin(self._in_bucket(bucket), self._rank)
 
     def _grow(self) -> None:
@@ -120,6 +138,8 @@ class HashTable(Generic[K]):
 
     def __iter__(self) -> Iterator[K]:
         places, bucket = self._places, self._bucket
+        if self._as_put and self._hash is int_hash and places and max(places) < _MIXED:  # type: ignore[type-var, operator]
+            return iter(sorted(places, key=(self._capacity - 1).__and__))  # type: ignore[arg-type]
         keys = sorted(places, key=lambda key: (bucket(key), places[key]))
         if not self._trees:
             return iter(keys)

@@ -238,6 +238,9 @@ class _CompactedEvents:
                 self._release(key)
             self._single[key] = offset, at_ms, event
             return
+        if type(event) in _OF_CONSUMER_GROUPS and not is_beginning(event):
+            self._of_consumer_group(offset, at_ms, event)  # type: ignore[arg-type]
+            return
         match event:
             case ev.OffsetsCommitted(offsets=offsets):
                 keys: dict[Hashable, None] = dict.fromkeys((o.topic, o.partition) for o in offsets)
@@ -252,8 +255,6 @@ class _CompactedEvents:
                 for key in partitions:
                     self._release(key)
                 self._cancel(frozenset(partitions))
-            case _ if type(event) in _OF_CONSUMER_GROUPS and not is_beginning(event):
-                self._of_consumer_group(offset, at_ms, event)  # type: ignore[arg-type]
             case _:
                 if is_beginning(event):
                     for about in [about for about in self._owners if not _is_partition(about)]:

@@ -63,8 +63,9 @@ def _replaced(group: ConsumerMembership, event: ev.ConsumerMemberReplaced, at: i
     if old is not None:
         _take_out(group, old)
     new = Member(
-        event.member_id, 0, 0, _STATES[event.state], held=held_of(event.held), revoking=held_of(event.revoking)
-    )
+        event.member_id, 0, 0, _STATES[event.state], held=held_of(event.held), revoking=held_of(event.revoking),
+        told=event.held,
+    )  # fmt: skip
     _put(group, _with(new, event.subscription))
     group.targets[event.member_id] = partitions_of(event.target)
 
@@ -93,11 +94,20 @@ def _failed(group: ConsumerMembership, event: ev.AssignmentFailed, at: int) -> N
 
 
 def _reconciled(group: ConsumerMembership, event: ev.ConsumerMemberReconciled, at: int) -> None:
-    old = group.members.get(event.member_id) or Member(event.member_id)
-    _put(group, old._replace(
+    old = group.members.get(event.member_id)
+    member = old or Member(event.member_id)
+    member = member._replace(
         member_epoch=event.member_epoch, previous_epoch=event.previous_member_epoch, state=_STATES[event.state],
-        held=held_of(event.held), revoking=held_of(event.revoking),
-    ))  # fmt: skip
+        held=member.held if event.held == member.told else held_of(event.held), revoking=held_of(event.revoking), told=event.held,
+    )  # fmt: skip
+    if old is None:
+        _put(group, member)
+        return
+    group.members[event.member_id] = member
+    if old.held is not member.held or old.revoking:
+        _release(group, old)
+    _own(group, member.held, member.member_epoch)
+    _own(group, member.revoking, member.member_epoch)
 
 
 def _regex_resolved(group: ConsumerMembership, event: ev.TopicRegexResolved, at: int) -> None:
@@ -138,6 +148,7 @@ def _put(group: ConsumerMembership, member: Member) -> None:
 def _take_out(group: ConsumerMembership, member: Member) -> None:
     del group.members[member.member_id]
     group.renewals.pop(member.member_id, None)
+    group.followings.pop(member.member_id, None)
     _release(group, member)
     _tell_apart(group, member, None)
     if member.instance_id is not None and group.static_members.get(member.instance_id) == member.member_id:
@@ -146,9 +157,7 @@ def _take_out(group: ConsumerMembership, member: Member) -> None:
 
 def _own(group: ConsumerMembership, held: Held, epoch: int) -> None:
     for topic_id, partitions in held.items():
-        owners = group.owner_epochs.setdefault(topic_id, {})
-        for partition in partitions:
-            owners[partition] = epoch
+        group.owner_epochs.setdefault(topic_id, {}).update(dict.fromkeys(partitions, epoch))
 
 
 def _release(group: ConsumerMembership, member: Member) -> None:

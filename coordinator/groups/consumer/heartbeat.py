@@ -17,6 +17,7 @@ from ...wire.messages.consumer_group_heartbeat import (
 )
 from . import events as ev
 from .environment import Environment, Topics
+from .following import follow
 from .model import LEFT_FOR_NOW, ConsumerMembership, Held, Member, MemberState, Partitions
 from .reconcile import Step, reconcile
 from .requests import Decision, Refused, Timer, TimerKind
@@ -48,6 +49,9 @@ def decide_heartbeat(
     group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, member_id: str, caller: Caller, now: int, environment: Environment
 ) -> Decision:
     """What a heartbeat of `member_id` brings about. Raises Refused; the group is then unchanged."""
+    followed = follow(group, request, caller.client_id, caller.client_host, now, environment)
+    if followed is not None:
+        return followed
     refuse_if_full(group, member_id, environment)
     old, replaced = _member(group, request, member_id)
     events: list[ev.ConsumerEvent] = []

@@ -11,10 +11,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...errors import ErrorCode
-from .events import ClassicSettings
+from .events import ClassicSettings, HeldPartitions
 from .java_order import copy_capacity, name_order, timeline_order
 
 if TYPE_CHECKING:
+    from .following import Following
     from .renewal import Renewal
 
 Held = Mapping[bytes, Mapping[int, int]]
@@ -56,6 +57,8 @@ class Member(NamedTuple):
     held: Held = NOTHING
     revoking: Held = NOTHING
     classic: ClassicSettings | None = None
+    told: tuple[HeldPartitions, ...] = ()
+    """What the event that `held` was read from says of it: equal texts are not read twice."""
 
     def is_reconciled_to(self, epoch: int) -> bool:
         """Whether nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
@@ -92,6 +95,7 @@ class ConsumerMembership:
         "checked_version",
         "classic_members",
         "classic_support",
+        "followings",
         "group_epoch",
         "group_id",
         "loading",
@@ -132,6 +136,8 @@ class ConsumerMembership:
         self.classic_support: dict[str, int] = {}
         self.renewals: dict[str, Renewal] = {}
         """How members' heartbeats that say nothing new were answered last (see `renewal`)."""
+        self.followings: dict[str, Following] = {}
+        """What is told of members that only follow the group's epoch (see `following`)."""
         self.checked_version: int | None = None
         self.resolved_version: int | None = None
 
@@ -219,7 +225,7 @@ class ConsumerMembership:
 
     def snapshot(self) -> dict[str, object]:
         """The whole hard state as plain values: equal snapshots mean equal memberships."""
-        soft = ("checked_version", "loading", "renewals", "resolved_version")
+        soft = ("checked_version", "followings", "loading", "renewals", "resolved_version")
         values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
         values["members"] = dict(self.members)
         values["targets"] = {member_id: {t: frozenset(p) for t, p in target.items()} for member_id, target in self.targets.items()}

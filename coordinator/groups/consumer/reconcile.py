@@ -67,7 +67,7 @@ def _unsubscribe(member: Member, step: Step) -> Member:
 
 def _next(member: Member, step: Step) -> Member:
     """K8-REC-3: keep what is also in the target, revoke the rest, take what is free."""
-    same = None if member.revoking else _all_kept(member, step)
+    same = None if member.revoking else all_kept(member.held, step.target, step.subscribed)
     if same is not None:
         return _moved(member, step.target_epoch, MemberState.STABLE, same, NOTHING)
     kept: dict[bytes, dict[int, int]] = {}
@@ -102,22 +102,22 @@ def _next(member: Member, step: Step) -> Member:
     return _moved(member, step.target_epoch, state, held, NOTHING)
 
 
-def _all_kept(member: Member, step: Step) -> Held | None:
+def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> Held | None:
     """What a member has, in the order of the map that it is copied to, if that is its target already; None: it is not.
 
     When somebody joins or leaves, most of the other members only follow the group's epoch.
     """
-    for topic_id, target in step.target.items():
-        has = member.held.get(topic_id, NO_PARTITIONS)
-        if len(has) != len(target) or (target and (topic_id not in step.subscribed or not all(p in has for p in target))):
+    for topic_id, wanted in target.items():
+        has = held.get(topic_id, NO_PARTITIONS)
+        if len(has) != len(wanted) or (wanted and (topic_id not in subscribed or not has.keys() >= set(wanted))):
             return None
-    if any(partitions and topic_id not in step.target for topic_id, partitions in member.held.items()):
+    if any(partitions and topic_id not in target for topic_id, partitions in held.items()):
         return None
-    held: dict[bytes, Mapping[int, int]] = {}
-    for topic_id in uuid_order([topic_id for topic_id in _topics(step.target, member.held) if member.held.get(topic_id)]):
-        has = member.held[topic_id]
-        held[topic_id] = {partition: has[partition] for partition in int_order(list(has), copy_capacity(len(has)))}
-    return held
+    kept: dict[bytes, Mapping[int, int]] = {}
+    for topic_id in uuid_order([topic_id for topic_id in _topics(target, held) if held.get(topic_id)]):
+        has = held[topic_id]
+        kept[topic_id] = {partition: has[partition] for partition in int_order(list(has), copy_capacity(len(has)))}
+    return kept
 
 
 def _is_free(member: Member, step: Step, topic_id: bytes, partition: int) -> bool:
