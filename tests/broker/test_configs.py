@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from coordinator.cluster.config_docs import texts
 from coordinator.wire.messages import alter_configs, incremental_alter_configs
 from coordinator.wire.messages.describe_configs import DescribeConfigsResource, DescribeConfigsResult
 from tests.broker.admin import Admin
@@ -65,6 +66,15 @@ class TestDescribe:
         assert entry(admin, TOPIC, "t", "cleanup.policy") == ("delete", 5, [("log.cleanup.policy", "delete", 5)])
         synonyms = [("min.insync.replicas", "1", 3), ("min.insync.replicas", "1", 5)]
         assert entry(admin, TOPIC, "t", "min.insync.replicas") == ("1", 3, synonyms)
+
+    @pytest.mark.parametrize("kind, name", [(TOPIC, "t"), (BROKER, "1"), (METRICS, "m"), (GROUP, "g")])
+    def test_every_entry_is_documented_for_who_asks(self, kind: int, name: str) -> None:
+        admin = Admin("t")
+        resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
+        [asked] = admin.ask(32, 4, resources=[resource], include_documentation=True).results
+        assert {entry.name for entry in asked.configs if not entry.documentation} == set()
+        assert {entry.name for entry in asked.configs} == set(texts(kind))  # and none is documented that is not there
+        assert {entry.documentation for entry in describe(admin, kind, name).configs} == {None}
 
     def test_a_brokers_value_shows_in_its_topics(self) -> None:
         admin = Admin("t", message_max_bytes="5000", log_retention_hours="1")

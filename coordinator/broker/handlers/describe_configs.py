@@ -1,7 +1,7 @@
 """DescribeConfigs (key 32), v1-4: v3 adds types and documentation.
 
-Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by name. Documentation texts are
-not kept: the field is null. Loggers are none. Client metrics subscriptions are stored and shown, no more.
+Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by name. Documentation is a sentence
+of this project, not Kafka's text. Loggers are none. Client metrics subscriptions are stored and shown, no more.
 """
 
 from __future__ import annotations
@@ -59,8 +59,15 @@ def _result(broker: Broker, resource: DescribeConfigsResource, request: Describe
     except Refused as refused:
         result.error_code, result.error_message = refused.code, refused.message
         return result
-    result.configs = [_entry(entry, request) for entry in entries]
+    documented = _documentation(resource.resource_type) if request.include_documentation else {}
+    result.configs = [_entry(entry, request, documented) for entry in entries]
     return result
+
+
+def _documentation(resource_type: int) -> dict[str, str]:
+    from ...cluster.config_docs import texts  # few ask for it, and it is long
+
+    return texts(resource_type)
 
 
 def _entries(broker: Broker, resource: DescribeConfigsResource) -> list[ConfigEntry]:
@@ -104,12 +111,12 @@ def _check_node(broker: Broker, name: str, otherwise: str) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, otherwise.format(broker.node_id, node_id))
 
 
-def _entry(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+def _entry(entry: ConfigEntry, request: DescribeConfigsRequest, documented: dict[str, str]) -> DescribeConfigsResourceResult:
     synonyms = [
         DescribeConfigsSynonym(name=name, value=value, source=int(source))
         for name, value, source in (entry.synonyms if request.include_synonyms else ())
     ]
     return DescribeConfigsResourceResult(
         name=entry.name, value=entry.value, read_only=entry.read_only, config_source=int(entry.source), is_sensitive=entry.sensitive,
-        synonyms=synonyms, config_type=int(entry.type), documentation=None,
+        synonyms=synonyms, config_type=int(entry.type), documentation=documented.get(entry.name),
     )  # fmt: skip
