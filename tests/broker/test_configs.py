@@ -67,7 +67,7 @@ class TestDescribe:
         synonyms = [("min.insync.replicas", "1", 3), ("min.insync.replicas", "1", 5)]
         assert entry(admin, TOPIC, "t", "min.insync.replicas") == ("1", 3, synonyms)
 
-    @pytest.mark.parametrize("kind, name", [(TOPIC, "t"), (BROKER, "1"), (METRICS, "m"), (GROUP, "g")])
+    @pytest.mark.parametrize(("kind", "name"), [(TOPIC, "t"), (BROKER, "1"), (METRICS, "m"), (GROUP, "g")])
     def test_every_entry_is_documented_for_who_asks(self, kind: int, name: str) -> None:
         admin = Admin("t")
         resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)

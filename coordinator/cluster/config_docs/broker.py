@@ -1,5 +1,7 @@
 """Brokers: a configuration and its sentence on each line."""
 
+from __future__ import annotations
+
 BROKER = """
 add.partitions.to.txn.retry.backoff.max.ms: The longest wait before a partition is added to a transaction again on the server's side.
 add.partitions.to.txn.retry.backoff.ms: The wait before a partition is added to a transaction again on the server's side.

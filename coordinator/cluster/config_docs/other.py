@@ -1,5 +1,7 @@
 """Topics, groups and client metrics: a configuration and its sentence on each line."""
 
+from __future__ import annotations
+
 TOPIC = """
 cleanup.policy: What happens to old segments: delete removes them by age or size, compact keeps each key's last record.
 compression.gzip.level: The level at which the broker compresses with gzip, where compression.type asks it to.
