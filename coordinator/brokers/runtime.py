@@ -287,6 +287,11 @@ class Brokers:
 
     # -- what drivers use
 
+    @property
+    def calm(self) -> bool:
+        """Whether all brokers run, reach each other and know all there is to know, and no fault of requests is in force."""
+        return self.network.whole and not any(self._in_flight.values()) and not any(each.interceptors for each in self.brokers.values())
+
     def look(self, now: int) -> None:
         """Hosts or links changed: contact, metadata and replication follow."""
         self.controller.look(now)

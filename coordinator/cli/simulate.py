@@ -38,6 +38,8 @@ def add_parser(subparsers: Subparsers) -> None:
                         help="another value for a key of the file, such as members.app.count=5; may be given several times")
     parser.add_argument("--live", action="store_true", help="in real time, on real sockets")
     parser.add_argument("--bootstrap", type=addresses, metavar="HOST:PORT", help="with --live: on this Kafka; several with commas")
+    parser.add_argument("--every-heartbeat", action="store_true",
+                        help="send the heartbeats that change nothing, too: the log is the same, and it takes longer")
     parser.add_argument("--log", metavar="LOG", help="write the event log to this file, for `coordinator explain` and `coordinator diff`")
     parser.add_argument("--log-replace", action="store_true", help="replace the log if it is there already")
 
@@ -109,6 +111,8 @@ def run(args: Namespace) -> int:
     from coordinator.simulator.run import run_scenario, verdicts
 
     scenario = load(args.scenario, args.settings)
+    if args.live and args.every_heartbeat:
+        raise UsageError("--every-heartbeat: a run with --live sends every heartbeat; leave it out")
     if args.live:
         return _run_live(scenario, args)
     if args.bootstrap is not None:
@@ -117,7 +121,7 @@ def run(args: Namespace) -> int:
     print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}")
     log = _open_log(args)
     began = time.perf_counter()
-    world = run_scenario(scenario, args.seed, log)
+    world = run_scenario(scenario, args.seed, log, skips=not args.every_heartbeat)
     took = time.perf_counter() - began
     log.close()
     judged = verdicts(scenario, _lines(args.log, log))

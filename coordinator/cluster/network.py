@@ -35,6 +35,11 @@ class Network:
         running = self.hosts[one] is HostState.RUNNING and self.hosts[other] is HostState.RUNNING
         return running and (not self._cut or frozenset((one, other)) not in self._cut)
 
+    @property
+    def whole(self) -> bool:
+        """Whether all brokers run and no link is cut."""
+        return not self._cut and not any(self._cut_clients.values()) and all(map(self.running, self.hosts))
+
     def is_cut(self, one: int, other: int) -> bool:
         """Whether the link between two brokers is cut, whatever their hosts do."""
         return frozenset((one, other)) in self._cut

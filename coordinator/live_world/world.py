@@ -78,7 +78,7 @@ class LiveWorld(ClientHosts):
         """Milliseconds since the beginning of the cluster's clock."""
         return self._clock.now()
 
-    def at(self, instant: int, action: Callable[[], None]) -> None:
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
         """Call `action` at an instant."""
         self.loop.call_at(self._clock.loop_time(instant) + _LATER_S, self.guard, action)
 

@@ -13,7 +13,7 @@ from struct import Struct
 from typing import Any, Final
 
 from ..errors import ErrorCode
-from ..wire.framing import frame, parse_response_header, request_header
+from ..wire.framing import frame, parse_response_header, request_header, response_header_version
 from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..wire.messages.produce import ProduceRequest
@@ -83,6 +83,23 @@ class Channel:
         """The contexts of all that was asked and will not be answered, when the connection is gone."""
         contexts = [context for key, _, context in self._asked.values() if key != _API_VERSIONS]
         return contexts + [context for _, context in self._waiting]
+
+    @property
+    def is_idle(self) -> bool:
+        """Are versions known, and is nothing waited for or to be written?"""
+        return self._ranges is not None and not (self._asked or self._waiting or self._buffer or self.output)
+
+    def sizes(self, message: Request, response: Response) -> tuple[int, int]:
+        """How many bytes this request and this answer to it have. Raises Unsupported, WireError."""
+        assert self._ranges is not None
+        key = message.api_key
+        version = choose(message, self._ranges)
+        asked = frame(request_header(key, version, 0, self._client_id), fit(message, version).encode(version))
+        return len(asked), 8 + response_header_version(key, version) + len(response.encode(version))
+
+    def skip(self, requests: int) -> None:
+        """So many requests were sent and answered."""
+        self._correlation = (self._correlation + requests) & 0x7FFFFFFF
 
     def _put(self, key: int, version: int, message: Request, context: Any) -> None:
         self._correlation = (self._correlation + 1) & 0x7FFFFFFF

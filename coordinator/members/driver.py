@@ -123,6 +123,10 @@ class Driver:
             if link is not None:
                 link.reset()
 
+    def only_link(self) -> Link | None:
+        """The connection to the coordinator; None if there is none, or others for data."""
+        return None if self._data or self._coordinator is None else self._coordinator[1]
+
     def close(self) -> None:
         """The client has ended: nothing is told any more."""
         self._ended = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..errors import ErrorCode
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.schema import Response
-from . import discovery, leaving
+from . import discovery, joining, leaving, offsets, topics
 from .faults import FencedInstance, code_of
 from .membership import Membership
 from .participant import InFlight
@@ -33,12 +33,16 @@ def beat(m: Membership, now: int) -> None:
         leaving.leave_group(m, POLL_EXPIRED, now)
     elif pulse.should_beat(now):
         pulse.sent(now)
-        generation = m.generation
-        message = HeartbeatRequest(
-            group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
-            group_instance_id=m.config.group_instance_id,
-        )  # fmt: skip
-        m.send(message, now, node=m.coordinator)
+        m.send(request(m), now, node=m.coordinator)
+
+
+def request(m: Membership) -> HeartbeatRequest:
+    """The heartbeat of its generation."""
+    generation = m.generation
+    return HeartbeatRequest(
+        group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
+        group_instance_id=m.config.group_instance_id,
+    )  # fmt: skip
 
 
 def next_deadline(m: Membership) -> int | None:
@@ -48,6 +52,33 @@ def next_deadline(m: Membership) -> int | None:
     if m.coordinator is None:
         return None if m.find_in_flight or m.fatal_find is not None else m.find_again_at
     return m.pulse.next_deadline()
+
+
+def quiet_until(m: Membership) -> int | None:
+    """Until when a member, which is polled with every heartbeat, does nothing else if they are answered well; None: it is about to.
+
+    Said only of a member that subscribes to topics by name and whose first heartbeat is due before its session and poll run out.
+    """
+    pulse = m.pulse
+    busy = (
+        m.state is not STABLE or m.join is not None or joining.rejoin_needed(m) or m.coordinator is None or m.beat_fault is not None
+        or pulse.in_flight or m.in_flight or m.effects or m.commits or m.prepare_commit is not None or m.offsets_in_flight
+        or m.offsets_fault is not None or m.metadata_in_flight is not False or m.topics_fault is not None or m.view is not m.view_seen
+        or m.subscribed.pattern is not None or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
+    )  # fmt: skip
+    if busy:
+        return None
+    due = [at for at in (topics.next_deadline(m), offsets.next_deadline(m, settled=True)) if at is not None]
+    return min(due, default=None)
+
+
+def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
+    """So many heartbeats were sent and answered well, the last one at these instants; a quiet member has sent nothing else."""
+    m.number += count
+    if not m.subscribed.positions:
+        offsets.skip_empty_commits(m, sent_at, m.config.heartbeat_interval_ms, count)
+    m.pulse.sent(sent_at)
+    m.pulse.received(answered_at)
 
 
 def on_heartbeat(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:

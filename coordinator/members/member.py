@@ -184,6 +184,25 @@ class Member(GroupMember):
         super().metadata(view, now)
         joining.lead(self._m, now)
 
+    # -- for drivers that skip heartbeats which change nothing
+
+    def quiet_until(self) -> int | None:
+        """See `heartbeats.quiet_until`; None, too, once it closes."""
+        return heartbeats.quiet_until(self._m) if self._closing is None else None
+
+    @property
+    def beat_at(self) -> int:
+        """When the next heartbeat is due."""
+        return self._m.pulse.beat_at
+
+    def heartbeat(self) -> HeartbeatRequest:
+        """The heartbeat that it would send now."""
+        return heartbeats.request(self._m)
+
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """Be as after so many heartbeats that were answered well, the last one at these instants; it was polled with the last one."""
+        heartbeats.skip(self._m, count, sent_at, answered_at)
+
     def _beat(self, now: int) -> None:
         heartbeats.beat(self._m, now)
 

@@ -153,6 +153,19 @@ def auto_commit(m: Participant, now: int) -> None:
         commit(m, m.subscribed.positions, None, now, is_own=True)
 
 
+def skip_empty_commits(m: Participant, last: int, interval_ms: int, polls: int) -> None:
+    """A member without positions was polled so often, at whole intervals up to `last`: when its next automatic commit is due then."""
+    if not m.config.enable_auto_commit:
+        return
+    first = last - (polls - 1) * interval_ms
+    begins = max(0, -((first - m.next_auto_commit_at) // interval_ms))  # the first poll at which one was due
+    if begins < polls:
+        every = max(1, -(-m.config.auto_commit_interval_ms // interval_ms))
+        commits = (polls - 1 - begins) // every + 1
+        m.number += commits  # each was nothing, and took a number
+        m.next_auto_commit_at = first + (begins + (commits - 1) * every) * interval_ms + m.config.auto_commit_interval_ms
+
+
 def commit_for_own_sake(m: Participant, expires_at: int, now: int) -> Commit | None:
     """A last commit of all positions, retried until that instant; None if there is nothing to commit or no auto-commit."""
     if not m.config.enable_auto_commit or not m.subscribed.positions:

@@ -68,7 +68,7 @@ class Timers(Deadlines[tuple[int, str, str]]):
         self.wake = wake
 
     def _push(self, key: tuple[int, str, str], at: int) -> None:
-        self._serial = serial = self._serial + 1
+        serial = self._born[key]
         self._queued[key] = at
         heap = self._heap
         heappush(heap, (at, serial, key))

@@ -33,6 +33,10 @@ class Draws:
         self._counter += 1
         return int.from_bytes(keyed.digest(), "big")
 
+    def skip(self, count: int) -> None:
+        """Leave out so many draws, as if they had been made."""
+        self._counter += count
+
     def between(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
         return low + (self.bits() * (high - low + 1) >> 64)

@@ -29,6 +29,7 @@ class ClientHosts:
     """Members and producers by name, each with a host of its own. `delay_ms`, `bytes_per_second`: of every link."""
 
     now: int = 0
+    pipes: int = 0
     epoch_ms: int = 0
     faults: FaultBoard
     """Faults of requests. There is none in a world whose brokers are not ours."""
@@ -48,8 +49,8 @@ class ClientHosts:
 
     # -- what each world has in its own way
 
-    def at(self, instant: int, action: Callable[[], None]) -> None:
-        """Put something on the agenda."""
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
+        """Put something on the agenda. `pipe`: as `links.Agenda` takes it."""
         raise NotImplementedError
 
     def transport(self, host: str, highest: Any = None) -> Any:

@@ -52,7 +52,7 @@ class ClientSide:
         self._up = Pipe(world, world.link(host, node, up=True), self._at_broker, lambda: node in world.frozen)
         self._down = Pipe(world, world.link(host, node, up=False), self._at_client, lambda: host in world.frozen)
         self._up.send(Sign.OPEN)
-        world.at(world.now + CONNECT_TIMEOUT_MS, self._give_up_opening)
+        world.at(world.now + CONNECT_TIMEOUT_MS, self._give_up_opening, self._up.number)
 
     # -- the client's side
 
@@ -60,6 +60,16 @@ class ClientSide:
         """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
         self.channel.ask(message, context)
         self._flush()
+
+    @property
+    def is_idle(self) -> bool:
+        """Is it open, and nothing on its way or waited for?"""
+        return self._is_open and not self._ended and self._up.is_empty and self._down.is_empty and self.channel.is_idle
+
+    @property
+    def pipes(self) -> tuple[Pipe, Pipe]:
+        """To the broker and back."""
+        return self._up, self._down
 
     def close(self) -> None:
         """Give the connection up; nobody here is told."""

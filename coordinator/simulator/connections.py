@@ -7,11 +7,24 @@ asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from struct import Struct
 
 from ..broker import data_log
 from ..broker.connection import Connection
 from .client_side import Answered, ClientSide, Lost, Sign
 from .environment import Environment
+
+_KEY = Struct(">ih")  # size, key
+_OF_ITS_SENDER = frozenset({0, 1, 2, 3, 8, 9, 10, 12, 18})
+"""Produce, Fetch, ListOffsets, Metadata, OffsetCommit, OffsetFetch, FindCoordinator, Heartbeat, ApiVersions."""
+
+
+def concerns_its_sender_alone(what: bytes | Sign) -> bool:
+    """Is this no request that could change what another member's heartbeat is answered?"""
+    if isinstance(what, Sign):
+        return True
+    size, key = _KEY.unpack_from(what)
+    return key in _OF_ITS_SENDER and len(what) == 4 + size
 
 
 class ClientConnection(ClientSide):
@@ -25,8 +38,16 @@ class ClientConnection(ClientSide):
         self._broker_side: Connection | None = None
         super().__init__(world, host, client_id, node, answered, lost, highest)
 
+    @property
+    def is_idle(self) -> bool:
+        """Is it open on both sides, and nothing on its way, waited for or in hand?"""
+        broker = self._broker_side
+        return super().is_idle and broker is not None and not broker.closed and broker.wants_bytes and broker.kept is None
+
     def _at_broker(self, what: bytes | Sign) -> None:
         world = self._simulated
+        if not concerns_its_sender_alone(what):
+            world.catch_up()
         if what is Sign.OPEN:
             if self.node not in world.listening:
                 self._down.send(Sign.END)

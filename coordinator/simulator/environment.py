@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .links import Agenda, Link
@@ -21,8 +22,8 @@ class Surroundings(Agenda, Protocol):
     log: EventLog
     frozen: set[str | int]
 
-    def at(self, instant: int, action: Callable[[], None]) -> None:
-        """Call `action` at `instant`."""
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
+        """Call `action` at `instant`. `pipe`: as an `Agenda` takes it."""
 
     def link(self, host: str, node: int, *, up: bool) -> Link:
         """The link from a member's host to a broker (`up`), or back."""
@@ -49,3 +50,9 @@ class Environment(Surroundings, Protocol):
 
     def settle(self) -> None:
         """The brokers have done some work."""
+
+    def catch_up(self) -> object:
+        """Something happens that may concern members other than the one that sent it: nobody's heartbeats are skipped beyond now."""
+
+    def at_earlier(self, instant: int) -> AbstractContextManager[None]:
+        """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""

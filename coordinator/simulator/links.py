@@ -16,12 +16,15 @@ from .chance import Draws
 class Agenda(Protocol):
     """What links need of the world: its time, and to be called later."""
 
+    pipes: int
+    """How many pipes there have been."""
+
     @property
     def now(self) -> int:
         """Milliseconds since the world's zero."""
 
-    def at(self, instant: int, action: Callable[[], None]) -> None:
-        """Call `action` at `instant`."""
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
+        """Call `action` at `instant`. `pipe`: the number of the pipe that it delivers from, if it does nothing else."""
 
 
 class Link:
@@ -44,6 +47,23 @@ class Link:
         """The delay of the next message."""
         low, high = self.delay_ms
         return low if low == high else self._draws.between(low, high)
+
+    def delay_after(self, messages: int) -> int:
+        """The delay of the message after so many others; nothing is sent yet."""
+        self._skip(messages)
+        delay = self.delay()
+        self._skip(-messages - 1)
+        return delay
+
+    def skip(self, messages: int, size: int) -> None:
+        """So many messages of this size were sent, and have arrived."""
+        self._skip(messages)
+        self.sent_bytes += messages * size
+
+    def _skip(self, messages: int) -> None:
+        low, high = self.delay_ms
+        if low != high:
+            self._draws.skip(messages)
 
     def arrival(self, now: int, size: int) -> int:
         """When a message of so many bytes, sent now, has arrived if nothing is in the way: those sent before it go first."""
@@ -74,6 +94,8 @@ class Pipe:
         self._blocked = blocked
         self._queue: deque[tuple[int, int, Any]] = deque()  # arrives at, was sent at, what
         self._latest = 0
+        agenda.pipes += 1
+        self.number = agenda.pipes
         link.pipes[self] = None
 
     def send(self, what: Any) -> None:
@@ -83,12 +105,22 @@ class Pipe:
         self._link.sent_bytes += size
         self._latest = max(self._latest, self._link.arrival(now, size))
         self._queue.append((self._latest, now, what))
-        self._agenda.at(self._latest, self.go_on)
+        self._agenda.at(self._latest, self.go_on, self.number)
 
     def go_on(self) -> None:
         """Deliver what has arrived by now, unless something is in the way."""
         while self._queue and self._queue[0][0] <= self._agenda.now and not self._link.is_cut and not self._blocked():
             self._deliver(self._queue.popleft()[2])
+
+    @property
+    def is_empty(self) -> bool:
+        """Is nothing on its way?"""
+        return not self._queue
+
+    @property
+    def link(self) -> Link:
+        """The link that it is a part of."""
+        return self._link
 
     def unsend(self) -> None:
         """Take back what was sent at this very instant: its sender was killed before it could send it."""

@@ -18,10 +18,11 @@ from ..members import GroupMember, MemberConfig, make_member
 from ..members.application import Application, CommitPolicy
 from ..members.consumer import Consumer
 from ..members.consumer_membership import new_member_id
-from ..members.driver import Driver
+from ..members.driver import Driver, Link
 from ..members.effects import AskBroker, Closed
 from ..members.faults import MemberFault
 from ..members.fetch_config import FetchConfig
+from ..members.member import Member
 from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
 from ..wire.schema import Request
@@ -192,15 +193,31 @@ class SimulatedMember:
         self._client.tick(self.world.now)
         self.turn()
 
-    def _arm(self) -> None:
-        if self.ended:
-            return
+    @property
+    def only_link(self) -> Link | None:
+        """Its connection to the coordinator, if it does nothing but belong to its group, and be polled: it has no other to send over."""
+        if self.application is not None or not self._polling or self._closing:
+            return None
+        return self._driver.only_link()
+
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """See `Member.skip_heartbeats`."""
+        assert isinstance(self.member, Member)
+        self.member.skip_heartbeats(count, sent_at, answered_at)
+        self._go_on(sent_at)
+
+    def next_deadline(self) -> int | None:
+        """When it has something to do."""
         due = [self._client.next_deadline()]
         if self._polling and not self._closing:
             due.append(self.application.next_turn() if self.application is not None else self.member.next_poll())
         if self._producer is not None:
             due.append(self._producer.next_deadline())
-        self.world.arm(self, min((each for each in due if each is not None), default=None))
+        return min((each for each in due if each is not None), default=None)
+
+    def _arm(self) -> None:
+        if not self.ended:
+            self.world.arm(self, self.next_deadline())
 
     def _end(self, kind: str) -> None:
         if self.ended:

@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 _STREAMS = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
 
 
-def run_scenario(scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None] | None = None) -> World:
+def run_scenario(
+    scenario: Scenario, seed: int, log: EventLog, begin: Callable[[World], None] | None = None, *, skips: bool = True,
+) -> World:  # fmt: skip
     """Let the scenario's time pass; the log is flushed. The same scenario and seed write the same log.
 
-    `begin` is called with the world before time passes; it may put on the agenda what looks, or what no file can say.
+    `begin` is called with the world before time passes; it may put on the agenda what looks, or what no file can say. `skips`: as
+    `World` takes it; the log is the same.
     """
     log.data = True
     world = World(
         seed=seed, log=log, topics=scenario.topics, brokers=scenario.brokers, config=scenario.broker_config,
-        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms, bytes_per_second=scenario.bandwidth)
+        delay_ms=scenario.delay_ms, metadata_delay_ms=scenario.metadata_delay_ms, bytes_per_second=scenario.bandwidth,
+        skips=skips)
     Churn(world, scenario)
     Nemesis(world, scenario)
     if begin is not None:

@@ -1,15 +1,19 @@
 """The simulated world: brokers, members and links, one clock that jumps from one thing that happens to the next.
 
-Owns the order of everything that happens. Rules: at one instant what was put on the agenda comes first, in the order in which it
-was put there, then the brokers, then the members; nothing takes time but links and what brokers and members wait for. A host that
-is paused does nothing while time goes on. Does not depend on scenarios.
+Owns the order of everything that happens. Rules: at one instant what was put on the agenda comes first, in the order of the instants
+at which it was put there (messages sent at one instant by the numbers of their pipes), then the brokers, then the members, in the
+order in which they came; nothing takes time but links and what brokers and members wait for. A host that is paused does nothing while
+time goes on.
+Heartbeats that change nothing are skipped (`skipping`). Does not depend on scenarios.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import Any
 
 from ..broker.build import topic_options
@@ -20,7 +24,9 @@ from ..control.cluster import Verb, perform
 from ..control.fault_board import FaultBoard
 from ..event_log import EventLog
 from .chance import KeyedRandom
-from .client_hosts import ClientHosts
+from .client_hosts import Client, ClientHosts
+from .member import SimulatedMember
+from .skipping import Place, Quiet, begin
 from .transport import HostTransport
 
 EPOCH_MS = 1_700_000_000_000
@@ -31,12 +37,14 @@ _MOST_STEPS_AT_ONCE = 1_000_000
 class World(ClientHosts):
     """Brokers and members under virtual time. `delay_ms`: the shortest and the longest delay of a message on any link.
 
-    `bytes_per_second`: what each link carries at most; 0: any amount.
+    `bytes_per_second`: what each link carries at most; 0: any amount. `skips`: heartbeats that change nothing are not sent; whatever
+    comes of it is the same.
     """
 
     def __init__(
         self, *, seed: int, log: EventLog, topics: Mapping[str, int], brokers: int = 1, config: Mapping[str, str] | None = None,
         delay_ms: tuple[int, int] = (1, 1), metadata_delay_ms: int = 0, bytes_per_second: int = 0,
+        skips: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(seed=seed, log=log, delay_ms=delay_ms, bytes_per_second=bytes_per_second)
         self.epoch_ms = EPOCH_MS
@@ -44,7 +52,11 @@ class World(ClientHosts):
         self.accepted: dict[Any, None] = {}
         """Connections (`connections.ClientConnection`) that brokers have accepted."""
         self.steps = 0
-        self._agenda: list[tuple[int, int, Callable[[], None]]] = []
+        self.skips = skips
+        self._quiet: dict[SimulatedMember, Quiet] = {}
+        self._may_skip = False  # while time passes and what happens is not worked out afterwards
+        self._place: Place = (0, inf, inf)
+        self._agenda: list[tuple[int, int, int, int, Callable[[], None]]] = []
         self._serial = count()
         self._ports = count(40_000)
         configs = [BrokerConfigs(dict(config or {}), node_id=node) for node in range(1, brokers + 1)]
@@ -60,13 +72,14 @@ class World(ClientHosts):
 
     # -- time
 
-    def at(self, instant: int, action: Callable[[], None]) -> None:
-        """Put something on the agenda."""
-        heappush(self._agenda, (instant, next(self._serial), action))
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
+        """Put something on the agenda. `pipe`: as `links.Agenda` takes it."""
+        heappush(self._agenda, (instant, self.now, pipe, next(self._serial), action))
 
     def run(self, until: int) -> None:
         """Let time pass up to an instant, which belongs to it."""
         steps_here = 0
+        self._may_skip = self.skips
         while (instant := self._next()) is not None and instant <= until:
             steps_here = steps_here + 1 if instant <= self.now else 0
             assert steps_here < _MOST_STEPS_AT_ONCE, f"time stands still at {self.now} ms"
@@ -74,6 +87,9 @@ class World(ClientHosts):
             self.steps += 1
             self._step()
         self.now = until
+        self._place = until, inf, inf
+        self._may_skip = False
+        self._catch_up(sent_before=until + 1)
 
     def _next(self) -> int | None:
         instant = self._agenda[0][0] if self._agenda else None
@@ -85,15 +101,67 @@ class World(ClientHosts):
     def _step(self) -> None:
         now = self.now
         if self._agenda and self._agenda[0][0] <= now:
-            heappop(self._agenda)[2]()
-        elif self._brokers_due is not None and self._brokers_due <= now:
-            self.brokers.tick(now)
-            self.settle()
-        else:
-            for member in self._deadlines.due(now):
-                if member.name not in self.frozen:
-                    member.due()
-                break
+            instant, since, pipe, _, action = heappop(self._agenda)
+            self._place = instant, since, pipe
+            if not pipe:
+                self.catch_up()
+            action()
+            return
+        self._place = now, inf, inf
+        if self._brokers_due is not None and self._brokers_due <= now:
+            self._tick_brokers()
+        elif (member := self._deadlines.first()) is not None:
+            quiet = self._quiet.pop(member, None) if isinstance(member, SimulatedMember) else None
+            if quiet is not None:
+                quiet.end(self._place, now)
+                self._brokers_due = self.brokers.next_deadline()
+            if member.name in self.frozen:
+                self._deadlines.cancel(member)
+            else:
+                member.due()
+
+    def _tick_brokers(self) -> None:
+        self._brokers_due = self.brokers.next_deadline()
+        if self._brokers_due is None or self._brokers_due > self.now:
+            return  # it was a session's, which a heartbeat has renewed
+        quiet = self.catch_up()
+        self.brokers.tick(self.now)
+        self.settle()
+        for member in quiet:
+            self.arm(member, member.next_deadline())
+
+    # -- heartbeats that are skipped
+
+    def arm(self, member: Client, deadline: int | None) -> None:
+        """A member's next deadline may have changed. If it is quiet, it is called when it has something else to do than to heartbeat."""
+        quiet = begin(self, member) if self._may_skip and isinstance(member, SimulatedMember) and not member.ended else None
+        if quiet is not None and isinstance(member, SimulatedMember):
+            self._quiet[member] = quiet
+            deadline = quiet.until
+        super().arm(member, deadline)
+
+    def catch_up(self) -> list[SimulatedMember]:
+        """Something happens that may concern quiet members: bring them to where they are. Answers who they are."""
+        return self._catch_up(self.now) if self._quiet else []
+
+    def _catch_up(self, sent_before: int) -> list[SimulatedMember]:
+        ended, self._quiet = self._quiet, {}
+        for member, quiet in ended.items():
+            quiet.end(self._place, sent_before)
+            super().arm(member, member.next_deadline())
+        if ended:
+            self._brokers_due = self.brokers.next_deadline()
+        return list(ended)
+
+    @contextmanager
+    def at_earlier(self, instant: int) -> Iterator[None]:
+        """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""
+        now, may_skip = self.now, self._may_skip
+        self.now, self._may_skip = instant, False
+        try:
+            yield
+        finally:
+            self.now, self._may_skip = now, may_skip
 
     def settle(self) -> None:
         """What follows every piece of work of the brokers."""

@@ -1,0 +1,129 @@
+"""Heartbeats that change nothing are skipped: the log, the bytes sent and every state are the same as if they had been sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator.cli import main
+from coordinator.event_log import EventLog
+from coordinator.members.member import Member
+from coordinator.simulator import catalogue
+from coordinator.simulator.member import SimulatedMember
+from coordinator.simulator.run import run_scenario
+from coordinator.simulator.scenario import Scenario, read_scenario
+from coordinator.simulator.swarm import scenario_text
+from coordinator.simulator.world import World
+
+_LONG = frozenset({"broker_crash_acks", "commit_crash", "exactly_once_pipeline", "slow_consumer", "slow_records"})
+"""Their members consume, and are never quiet: a part of them is enough."""
+
+QUIET = """
+duration = "5m"
+[topics]
+orders = 7
+[links]
+delay = ["{shortest}ms", "{longest}ms"]
+[[members]]
+name = "app"
+count = 4
+topics = "orders"
+reads = {reads}
+start = "0s"
+config = {{ "metadata.max.age.ms" = 47000, "session.timeout.ms" = 10000 }}
+[[churn]]
+kind = "restart"
+members = "app"
+at = "120s"
+down = "30s"
+how = "crash"
+[[churn]]
+kind = "stall"
+members = "app-2"
+at = "200s"
+lasts = "5s"
+"""
+
+
+def run(scenario: Scenario, seed: int, *, skips: bool, looks: range = range(0)) -> tuple[list[str], Any, World]:
+    """The log; what was found by looking at these instants; the world."""
+    log, found = EventLog(seed=seed), []
+
+    def begin(world: World) -> None:
+        for instant in looks:
+            world.at(instant, lambda: found.append(state(world)))
+
+    world = run_scenario(scenario, seed, log, begin, skips=skips)
+    return log.lines, [*found, state(world)], world
+
+
+def state(world: World) -> Any:
+    """Of each member when it beats and expires, here and at its coordinator; of each link what went over it and what is drawn next."""
+    members = []
+    for member in world.members.values():
+        if not isinstance(member, SimulatedMember) or not isinstance(member.member, Member):
+            continue
+        pulse, identity, group = member.member._m.pulse, member.member.generation.member_id, member.member.config.group_id
+        sessions = []
+        for broker in world.brokers.brokers.values():
+            shard = broker.coordinator.shard_of(group)
+            sessions.append(None if shard is None else shard.timers.get((0, group, identity)))
+        members.append((
+            member.name, pulse.beat_at, pulse.in_flight, pulse.session_expires_at, pulse.poll_expires_at, dict(member.member.positions),
+            sorted(member.member._m.in_flight), member.member._m.next_auto_commit_at, member.next_deadline(), sessions))
+    links = [(key, link.sent_bytes, link._draws._counter) for key, link in world._links.items()]
+    return world.now, members, links
+
+
+def assert_same(scenario: Scenario, seed: int, looks: range = range(0)) -> tuple[World, World]:
+    """Both ways are the same; answers both worlds."""
+    (sent, states, slow), (skipped, same_states, fast) = (run(scenario, seed, skips=skips, looks=looks) for skips in (False, True))
+    assert skipped == sent
+    assert same_states == states
+    return slow, fast
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_shipped_scenario_is_the_same(name: str) -> None:
+    settings = ("duration=100s",) if name in _LONG else ()
+    assert_same(read_scenario(catalogue.text(name), name, settings), 3)
+
+
+@pytest.mark.parametrize("seed", range(8, 16))
+def test_random_scenarios_are_the_same(seed: int) -> None:
+    assert_same(read_scenario(scenario_text(seed, 1), "swarm"), seed)
+
+
+@pytest.mark.parametrize(("shortest", "longest", "reads"), [(1, 1, 0), (1, 1, 5), (2, 60, 0), (0, 3, 0), (900, 1400, 5)])
+def test_who_looks_at_any_instant_sees_no_difference(shortest: int, longest: int, reads: int) -> None:
+    """Heartbeats on their way and answers on theirs, members that begin, crash and expire at the same instants."""
+    scenario = read_scenario(QUIET.format(shortest=shortest, longest=longest, reads=reads), "quiet")
+    slow, fast = assert_same(scenario, 5, range(10_000, 300_000, 1_237))
+    assert slow.steps >= fast.steps
+    assert_same(scenario, 5, range(20_000, 23_000, 1))
+
+
+def test_a_quiet_group_costs_next_to_nothing() -> None:
+    scenario = read_scenario(QUIET.format(shortest=1, longest=9, reads=0), "quiet", ("duration=2m",))
+    slow, fast = assert_same(scenario, 5)
+    assert slow.steps > 3 * fast.steps
+
+
+def test_the_command_line_can_send_every_heartbeat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["simulate", "one_crash_one_join", "--set", "duration=60s", "--set", "churn.1.at=10s"]
+    assert main([*common, "--log", str(tmp_path / "a.jsonl")]) == 0
+    assert main([*common, "--every-heartbeat", "--log", str(tmp_path / "b.jsonl")]) == 0
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+    assert main([*common, "--every-heartbeat", "--live"]) == 2
+    assert "--every-heartbeat: a run with --live sends every heartbeat" in capsys.readouterr().err
+
+
+def test_time_can_pass_in_any_pieces() -> None:
+    scenario = read_scenario(QUIET.format(shortest=1, longest=30, reads=0), "quiet", ("duration=30s",))
+    (_, _, slow), (_, _, fast) = (run(scenario, 5, skips=skips) for skips in (False, True))
+    for until in (30_001, 31_007, 40_000, 40_001, 75_500):
+        slow.run(until)
+        fast.run(until)
+        assert state(fast) == state(slow)
