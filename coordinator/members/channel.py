@@ -16,6 +16,7 @@ from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header, response_header_version
 from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.produce import ProduceRequest
 from ..wire.primitives import WireError
 from ..wire.schema import Request, Response
@@ -24,6 +25,7 @@ from .requests import Ranges, Unsupported, choose, fit, lift
 _SIZE = Struct(">i")
 _INT16 = Struct(">h")
 _PRODUCE: Final = ProduceRequest.api_key
+_METADATA: Final = MetadataRequest.api_key
 _API_VERSIONS: Final = ApiVersionsRequest.api_key
 _MOST_ANSWER_BYTES: Final = 256 << 20
 SOFTWARE_NAME: Final = "kafka-group-coordinator"
@@ -34,6 +36,12 @@ _ASKED_VERSION: Final = 4
 def _ranges(body: bytes, version: int) -> Ranges:
     """What an answer to ApiVersions says; the same bytes come from every connection to a broker."""
     return {row.api_key: (row.min_version, row.max_version) for row in ApiVersionsResponse.decode(version, body).api_keys}
+
+
+@lru_cache(maxsize=4)
+def _metadata(body: bytes, version: int) -> MetadataResponse:
+    """An answer to Metadata, which is large, is the same for all until something changes, and is never changed itself."""
+    return MetadataResponse.decode(version, body)
 
 
 class Channel:
@@ -121,7 +129,7 @@ class Channel:
         if key == _API_VERSIONS:
             self._greeted(data[pos:], version, answers)
             return
-        response = response_type(key).decode(version, data, pos)
+        response = _metadata(data[pos:], version) if key == _METADATA else response_type(key).decode(version, data, pos)
         answers.append((context, lift(response, version)))
 
     def _greeted(self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]) -> None:

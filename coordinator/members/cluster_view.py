@@ -57,7 +57,23 @@ class ClusterView:
 
     @classmethod
     def of(cls, response: MetadataResponse, asked: frozenset[str] | None) -> ClusterView:
-        """Read an answer to a request for these topics."""
+        """Read an answer to a request for these topics. The same answer, which must not change, is read once for all who ask."""
+        global _recent  # replaced as a whole: several threads may read
+        for known, theirs, view in _recent:
+            if known is response and theirs == asked:
+                return view._again()
+        view = cls._read(response, asked)
+        _recent = ((response, asked, view), *_recent[:_MOST_RECENT])
+        return view
+
+    def _again(self) -> ClusterView:
+        """Another view of the same."""
+        view = ClusterView(self.asked, (), self.errors, self.unsettled)
+        view.topics, view._snapshots = self.topics, self._snapshots
+        return view
+
+    @classmethod
+    def _read(cls, response: MetadataResponse, asked: frozenset[str] | None) -> ClusterView:
         rack_of = {broker.node_id: broker.rack for broker in response.brokers}
         errors = {topic.name: code_of(topic.error_code) for topic in response.topics if topic.error_code and topic.name is not None}
         topics = [_topic(topic, rack_of.get) for topic in response.topics if not topic.error_code and topic.name is not None]
@@ -88,6 +104,10 @@ class ClusterView:
             known = [self.topics[name] for name in sorted(topics) if name in self.topics]
             snapshot = self._snapshots[key] = tuple([(topic.name, _compared(topic, with_racks)) for topic in known])
         return snapshot
+
+
+_MOST_RECENT = 3
+_recent: tuple[tuple[MetadataResponse, frozenset[str] | None, ClusterView], ...] = ()
 
 
 def _topic(topic: MetadataResponseTopic, rack_of: Callable[[int], str | None]) -> TopicView:
