@@ -47,7 +47,7 @@ def _metadata(body: bytes, version: int) -> MetadataResponse:
 class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
-    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_highest", "_ranges", "_version", "_waiting", "output")
+    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_highest", "_ranges", "_version", "_waiting", "metadata", "output")
 
     def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
         """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
@@ -61,6 +61,8 @@ class Channel:
         """Correlation id -> key, version, and what the asker gave along."""
         self._buffer = b""
         self.output: list[bytes] = []
+        self.metadata = b""
+        """The body of the latest answer to Metadata."""
         self._hello(_ASKED_VERSION)
 
     def ask(self, message: Request, context: Any) -> None:
@@ -97,13 +99,17 @@ class Channel:
         """Are versions known, and is nothing waited for or to be written?"""
         return self._ranges is not None and not (self._asked or self._waiting or self._buffer or self.output)
 
-    def sizes(self, message: Request, response: Response) -> tuple[int, int]:
-        """How many bytes this request and this answer to it have. Raises Unsupported, WireError."""
+    def version(self, message: Request) -> int:
+        """The version in which this request goes out. Raises Unsupported."""
         assert self._ranges is not None
-        key = message.api_key
-        version = choose(message, self._ranges)
+        return choose(message, self._ranges)
+
+    def sizes(self, message: Request, response: Response | bytes) -> tuple[int, int]:
+        """How many bytes this request and this answer to it have; of an answer, its body will do. Raises Unsupported, WireError."""
+        key, version = message.api_key, self.version(message)
         asked = frame(request_header(key, version, 0, self._client_id), fit(message, version).encode(version))
-        return len(asked), 8 + response_header_version(key, version) + len(response.encode(version))
+        answer = response if isinstance(response, bytes) else response.encode(version)
+        return len(asked), 8 + response_header_version(key, version) + len(answer)
 
     def skip(self, requests: int) -> None:
         """So many requests were sent and answered."""
@@ -129,7 +135,11 @@ class Channel:
         if key == _API_VERSIONS:
             self._greeted(data[pos:], version, answers)
             return
-        response = _metadata(data[pos:], version) if key == _METADATA else response_type(key).decode(version, data, pos)
+        if key == _METADATA:
+            self.metadata = data[pos:]
+            response: Response = _metadata(self.metadata, version)
+        else:
+            response = response_type(key).decode(version, data, pos)
         answers.append((context, lift(response, version)))
 
     def _greeted(self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]) -> None:

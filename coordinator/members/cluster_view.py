@@ -61,12 +61,12 @@ class ClusterView:
         global _recent  # replaced as a whole: several threads may read
         for known, theirs, view in _recent:
             if known is response and theirs == asked:
-                return view._again()
+                return view.again()
         view = cls._read(response, asked)
         _recent = ((response, asked, view), *_recent[:_MOST_RECENT])
         return view
 
-    def _again(self) -> ClusterView:
+    def again(self) -> ClusterView:
         """Another view of the same."""
         view = ClusterView(self.asked, (), self.errors, self.unsettled)
         view.topics, view._snapshots = self.topics, self._snapshots

@@ -24,6 +24,12 @@ Answered = Callable[[Any, "Response | Unsupported"], None]
 Lost = Callable[[list[Any], str], None]
 
 
+def metadata_request(question: FetchMetadata) -> MetadataRequest:
+    """The request that asks it."""
+    asked = None if question.topics is None else [MetadataRequestTopic(name=name) for name in sorted(question.topics)]
+    return MetadataRequest(topics=asked, allow_auto_topic_creation=question.allow_auto_topic_creation)
+
+
 class Link(Protocol):
     """A connection, open or about to be."""
 
@@ -109,9 +115,8 @@ class Driver:
                 case DropBroker(node, _):
                     if (link := self._data.pop(node, None)) is not None:
                         link.close()
-                case FetchMetadata(topics, allowed):
-                    asked = None if topics is None else [MetadataRequestTopic(name=name) for name in sorted(topics)]
-                    self._ask_any(MetadataRequest(topics=asked, allow_auto_topic_creation=allowed), (topics,))
+                case FetchMetadata():
+                    self._ask_any(metadata_request(effect), (effect.topics,))
                 case _:
                     told.append(effect)
         return told
@@ -126,6 +131,11 @@ class Driver:
     def only_link(self) -> Link | None:
         """The connection to the coordinator; None if there is none, or others for data."""
         return None if self._data or self._coordinator is None else self._coordinator[1]
+
+    @property
+    def any_link(self) -> Link | None:
+        """The connection to any broker, if there is one."""
+        return self._any
 
     def close(self) -> None:
         """The client has ended: nothing is told any more."""

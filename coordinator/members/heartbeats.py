@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..errors import ErrorCode
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.schema import Response
-from . import discovery, joining, leaving, offsets, topics
+from . import discovery, joining, leaving, offsets
 from .faults import FencedInstance, code_of
 from .membership import Membership
 from .participant import InFlight
@@ -54,22 +54,18 @@ def next_deadline(m: Membership) -> int | None:
     return m.pulse.next_deadline()
 
 
-def quiet_until(m: Membership) -> int | None:
-    """Until when a member, which is polled with every heartbeat, does nothing else if they are answered well; None: it is about to.
+def is_quiet(m: Membership) -> bool:
+    """Is a member in its group, with nothing on its way and nothing to be done before something falls due?
 
     Said only of a member that subscribes to topics by name and whose first heartbeat is due before its session and poll run out.
     """
     pulse = m.pulse
-    busy = (
+    return not (
         m.state is not STABLE or m.join is not None or joining.rejoin_needed(m) or m.coordinator is None or m.beat_fault is not None
         or pulse.in_flight or m.in_flight or m.effects or m.commits or m.prepare_commit is not None or m.offsets_in_flight
         or m.offsets_fault is not None or m.metadata_in_flight is not False or m.topics_fault is not None or m.view is not m.view_seen
         or m.subscribed.pattern is not None or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
     )  # fmt: skip
-    if busy:
-        return None
-    due = [at for at in (topics.next_deadline(m), offsets.next_deadline(m, settled=True)) if at is not None]
-    return min(due, default=None)
 
 
 def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:

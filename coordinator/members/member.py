@@ -28,7 +28,7 @@ from . import discovery, heartbeats, joining, leaving, offsets, rebalancing, top
 from .closing import Closing
 from .cluster_view import ClusterView
 from .config import MemberConfig, MemberConfigError
-from .effects import RebalanceListener, SilentListener
+from .effects import FetchMetadata, RebalanceListener, SilentListener
 from .group_member import AnswerTable, GroupMember, earlier
 from .membership import Membership
 from .participant import InFlight, Participant
@@ -186,9 +186,20 @@ class Member(GroupMember):
 
     # -- for drivers that skip heartbeats which change nothing
 
-    def quiet_until(self) -> int | None:
-        """See `heartbeats.quiet_until`; None, too, once it closes."""
-        return heartbeats.quiet_until(self._m) if self._closing is None else None
+    @property
+    def is_quiet(self) -> bool:
+        """See `heartbeats.is_quiet`. Not once it closes."""
+        return self._closing is None and heartbeats.is_quiet(self._m)
+
+    @property
+    def metadata_due(self) -> int | None:
+        """When a quiet member asks for metadata, to see what has changed; None: it needs something new, or subscribes to nothing."""
+        return None if self._m.metadata_needed else topics.next_deadline(self._m)
+
+    @property
+    def offsets_due(self) -> int | None:
+        """When a quiet member commits, or looks for committed offsets."""
+        return offsets.next_deadline(self._m, settled=True)
 
     @property
     def beat_at(self) -> int:
@@ -202,6 +213,19 @@ class Member(GroupMember):
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
         """Be as after so many heartbeats that were answered well, the last one at these instants; it was polled with the last one."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
+
+    def metadata_question(self) -> FetchMetadata | None:
+        """What it would ask for metadata now; None: its view is not an answer to that."""
+        wanted = self._m.subscribed.metadata_topics()
+        known = self._m.view is not None and self._m.view.asked == wanted
+        return FetchMetadata(wanted, self._m.config.allow_auto_create_topics) if known else None
+
+    def skip_metadata(self, asked_at: int, answered_at: int) -> None:
+        """Be as after metadata that are the same as before. It was polled when it asked; it is to be polled now."""
+        view = self._m.view
+        assert view is not None
+        offsets.auto_commit(self._m, asked_at)
+        self.metadata(view.again(), answered_at)
 
     def _beat(self, now: int) -> None:
         heartbeats.beat(self._m, now)

@@ -200,6 +200,17 @@ class SimulatedMember:
             return None
         return self._driver.only_link()
 
+    @property
+    def any_link(self) -> Link | None:
+        """Its connection to any broker, over which it asks for metadata."""
+        return self._driver.any_link
+
+    def skip_metadata(self, asked_at: int, answered_at: int) -> None:
+        """See `Member.skip_metadata`."""
+        assert isinstance(self.member, Member)
+        self.member.skip_metadata(asked_at, answered_at)
+        self._go_on(answered_at)
+
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
         """See `Member.skip_heartbeats`."""
         assert isinstance(self.member, Member)

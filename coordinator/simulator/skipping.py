@@ -1,21 +1,24 @@
-"""Heartbeats that change nothing, skipped: what a quiet member and its coordinator would be after them is worked out, not played.
+"""Requests that change nothing, skipped: what a quiet member and its coordinator would be after them is worked out, not played.
 
-A member is quiet while it does nothing but heartbeat and every heartbeat is answered well at once. Rules: the event log, the draws, the
-bytes sent and all that follows are the same as if each had been sent (`World(skips=False)` sends them). A member is quiet only in a
-stable group, over links that are whole and have no limit of bandwidth, among brokers that run, know the same and have no fault of
-requests in force. Anything that could change that ends the quiet of all members first (`World.catch_up`); a heartbeat that is on its
+A member is quiet while it only heartbeats and is answered well, and asks for metadata that have not changed. Rules: the event log, the
+draws, the bytes sent and all that follows are the same as if each request had been sent (`World(skips=False)` sends them). A member is
+quiet only in a stable group, over links that are whole and have no limit of bandwidth, among brokers that run, know the same and have
+no fault of requests in force. Anything that could change that ends the quiet of all members first (`World.catch_up`); what is on its
 way at that instant is then sent in full. Does not depend on what ends it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..broker.call import Call, Encoded
+from ..broker.handlers import metadata
 from ..groups.classic.model import ClassicGroup
 from ..groups.classic.states import STABLE
+from ..members.driver import metadata_request
 from ..members.member import Member
 from ..shards.timers import TimerKey, TimerKind
-from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ..wire.messages.heartbeat import HeartbeatRequest
 from .connections import ClientConnection
 
 if TYPE_CHECKING:
@@ -27,17 +30,39 @@ if TYPE_CHECKING:
 Place = tuple[int, float, float]
 """When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
 _NEVER: Final = 1 << 62
-_ANSWER: Final = HeartbeatResponse()
+
+
+class Refresh(NamedTuple):
+    """A member asks for metadata that have not changed, now: what is sent, and when it arrives and is answered."""
+
+    connection: ClientConnection
+    sizes: tuple[int, int]
+    asked_at: int
+    arrives: int
+    answered: int
+
+    def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
+        """Bring the member to where it is at `place`; False: the question or its answer is on its way then."""
+        up, down = self.connection.pipes
+        has_arrived = (self.arrives, self.asked_at, up.number) < place
+        if has_arrived and (self.answered, self.arrives, down.number) < place:
+            up.link.skip(1, self.sizes[0])
+            down.link.skip(1, self.sizes[1])
+            self.connection.channel.skip(1)
+            member.skip_metadata(self.asked_at, self.answered)
+            return True
+        _send(world, member, self.connection, self.asked_at, self.arrives if has_arrived else None)
+        return False
 
 
 class Quiet:
-    """A member's quiet time. `until`: when the member has something else to do."""
+    """A member's quiet time, which may begin with a refresh of its metadata. `until`: when the member has something else to do."""
 
-    __slots__ = ("_connection", "_coordinator", "_heartbeat", "_held", "_member", "_timers", "_world", "until")
+    __slots__ = ("_connection", "_coordinator", "_heartbeat", "_held", "_member", "_refresh", "_timers", "_world", "until")
 
     def __init__(
         self, world: Environment, member: SimulatedMember, until: int, connection: ClientConnection, heartbeat: HeartbeatRequest,
-        coordinator: GroupCoordinator, timers: Timers,
+        coordinator: GroupCoordinator, timers: Timers, refresh: Refresh | None,
     ) -> None:  # fmt: skip
         self._world = world
         self._member = member
@@ -46,6 +71,7 @@ class Quiet:
         self._heartbeat = heartbeat
         self._coordinator = coordinator
         self._timers = timers
+        self._refresh = refresh
         self._held = timers.get(self._session)
         timers.arm(self._session, _NEVER)
 
@@ -57,8 +83,10 @@ class Quiet:
         """Bring the member and its coordinator to where they are at `place`; heartbeats due before `sent_before` have been sent."""
         member = self._member.member
         assert isinstance(member, Member) and self._held is not None
-        first, interval = member.beat_at, member.config.heartbeat_interval_ms
         self._timers.arm(self._session, self._held)
+        if self._refresh is not None and not self._refresh.end(self._world, self._member, place):
+            return
+        first, interval = member.beat_at, member.config.heartbeat_interval_ms
         sent = max(0, -((first - sent_before) // interval))
         if not sent:
             return
@@ -71,7 +99,7 @@ class Quiet:
         if whole:
             self._skip(whole, first + (whole - 1) * interval)
         if whole < sent:
-            self._send(last, arrives if has_arrived else None)
+            _send(self._world, self._member, self._connection, last, arrives if has_arrived else None)
 
     def _skip(self, count: int, last: int) -> None:
         """So many heartbeats were sent, the last one at `last`, and answered."""
@@ -86,25 +114,33 @@ class Quiet:
         self._connection.channel.skip(count)
         self._member.skip_heartbeats(count, last, answered)
 
-    def _send(self, at: int, arrives: int | None) -> None:
-        """Send the heartbeat that is on its way, or whose answer is, if it has arrived."""
-        world = self._world
-        with world.at_earlier(at):
-            self._member.due()
-        if arrives is not None:
-            with world.at_earlier(arrives):
-                self._connection.pipes[0].go_on()
+
+def _send(world: Environment, member: SimulatedMember, connection: ClientConnection, at: int, arrives: int | None) -> None:
+    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it has arrived."""
+    with world.at_earlier(at):
+        member.due()
+    if arrives is not None:
+        with world.at_earlier(arrives):
+            connection.pipes[0].go_on()
 
 
-def begin(world: Environment, member: SimulatedMember) -> Quiet | None:
-    """The quiet time of a member that begins now; None if it is not quiet, or has other things to do before its next heartbeat."""
+def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = False) -> Quiet | None:
+    """The quiet time of a member that begins now; None if it is not quiet, or has other things to do before its next heartbeat.
+
+    `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due before they would be answered.
+    """
     connection, machine = member.only_link, member.member
-    if not isinstance(connection, ClientConnection) or not isinstance(machine, Member):
+    if not isinstance(connection, ClientConnection) or not isinstance(machine, Member) or not machine.is_quiet:
         return None
-    until = machine.quiet_until()
-    if until is None or not world.now <= machine.beat_at < until:  # it may be late, after its host or its link was stopped
+    refresh, due = None, machine.metadata_due
+    if refreshes and due == world.now:
+        refresh = _refresh(world, member, machine)
+        due = None if refresh is None else refresh.answered + max(machine.config.metadata_max_age_ms, machine.config.retry_backoff_ms)
+    others = machine.offsets_due
+    if due is None or (refresh is None and machine.beat_at < world.now):  # it may be late, after its host or its link was stopped
         return None
-    if not connection.is_idle or not _is_quick(connection, machine):
+    until = due if others is None else min(due, others)
+    if until <= machine.beat_at or not _is_quick(connection, machine):
         return None
     if not world.brokers.calm or not {member.name, connection.node}.isdisjoint(world.frozen):
         return None
@@ -116,16 +152,43 @@ def begin(world: Environment, member: SimulatedMember) -> Quiet | None:
         return None
     if group.refuse_member(heartbeat.member_id, heartbeat.group_instance_id):
         return None
-    return Quiet(world, member, until, connection, heartbeat, coordinator, shard.timers)
+    return Quiet(world, member, until, connection, heartbeat, coordinator, shard.timers, refresh)
+
+
+def _refresh(world: Environment, member: SimulatedMember, machine: Member) -> Refresh | None:
+    """The refresh of a member's metadata that begins now, if they are the same as before and arrive before its next heartbeat is due."""
+    connection, question, now = member.any_link, machine.metadata_question(), world.now
+    if not isinstance(connection, ClientConnection) or question is None or question.topics is None:
+        return None
+    if connection.node in world.frozen or not _is_open(connection) or machine.beat_at <= now + _longest(connection):
+        return None
+    broker = world.brokers.brokers[connection.node]
+    if not question.topics <= broker.cluster.topics.keys():  # asking could make them
+        return None
+    message, channel = metadata_request(question), connection.channel
+    call = Call(message, channel.version(message), member.name, "/10.0.0.1", -1, now, "PLAINTEXT", None, connection.node)
+    answer = metadata.handle(broker, call)
+    if not isinstance(answer, Encoded) or answer.body != channel.metadata:
+        return None
+    up, down = connection.pipes
+    arrives = now + up.link.delay_after(0)
+    return Refresh(connection, channel.sizes(message, answer.body), now, arrives, arrives + down.link.delay_after(0))
+
+
+def _is_open(connection: ClientConnection) -> bool:
+    """Is nothing on a connection, and does each message arrive by its delay alone, which is some time?"""
+    links = [pipe.link for pipe in connection.pipes]
+    return connection.is_idle and not any(link.is_cut or link.bytes_per_second or link.delay_ms[0] < 1 for link in links)
+
+
+def _longest(connection: ClientConnection) -> int:
+    """The longest that a question and its answer take."""
+    return sum(pipe.link.delay_ms[1] for pipe in connection.pipes)
 
 
 def _is_quick(connection: ClientConnection, member: Member) -> bool:
-    """Is each heartbeat answered before the next one, and before anything that waits for it runs out? None takes no time at all."""
-    links = [pipe.link for pipe in connection.pipes]
-    if any(link.is_cut or link.bytes_per_second or link.delay_ms[0] < 1 for link in links):
-        return False
-    longest = sum(link.delay_ms[1] for link in links)
+    """Is each heartbeat answered before the next one, and before anything that waits for it runs out?"""
     config = member.config
-    return longest < min(
+    return _is_open(connection) and _longest(connection) < min(
         config.heartbeat_interval_ms, config.request_timeout_ms, config.session_timeout_ms - config.heartbeat_interval_ms,
         config.max_poll_interval_ms - config.heartbeat_interval_ms)

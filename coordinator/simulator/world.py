@@ -115,6 +115,10 @@ class World(ClientHosts):
             if quiet is not None:
                 quiet.end(self._place, now)
                 self._brokers_due = self.brokers.next_deadline()
+                if isinstance(member, SimulatedMember) and (again := begin(self, member, refreshes=True)) is not None:
+                    self._quiet[member] = again
+                    super().arm(member, again.until)
+                    return
             if member.name in self.frozen:
                 self._deadlines.cancel(member)
             else:
