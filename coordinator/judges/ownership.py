@@ -62,7 +62,7 @@ class RevokedBeforeAssigned(Judge):
     promise = (
         "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
-        "or was replaced by its successor while the group rebalanced"
+        "or was replaced by its successor while the group rebalanced; who was removed and does not know yet owns nothing"
     )
     needs = frozenset({"group", "member"})
 
@@ -71,15 +71,26 @@ class RevokedBeforeAssigned(Judge):
         self._holders: dict[tuple[str, str, int], str] = {}
         self._rejoined: dict[str, set[str]] = {}
         self._static: set[tuple[str, str]] = set()
+        self._removed: set[tuple[str, str]] = set()
+        self._of_client: dict[tuple[str, str], str] = {}
+        """The member id of each client, which it has forgotten when it tells that its partitions are lost."""
 
     def see(self, line: Line) -> None:
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
+        if kind in ("MemberJoined", "ConsumerMemberSubscribed"):
+            self._removed.discard((group, member))
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self._removed.add((group, member))
+        elif kind == "GroupLoaded":  # a coordinator loads the members of the stored generation (ERR-7)
+            self._removed = {key for key in self._removed if key[0] != group}
         if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
             self._static.add((group, member))
         if line["stream"] == "member":
-            if kind == "PartitionsAssigned":
+            if kind == "PartitionsAssigned" and (group, member) not in self._removed:
+                self._of_client[group, line.get("client", "")] = member
                 self._assigned(line, group, member)
             elif kind in ("PartitionsRevoked", "PartitionsLost"):
+                member = member or self._of_client.get((group, line.get("client", "")), "")
                 for row in line["partitions"]:
                     key = (group, row["topic"], row["partition"])
                     if self._holders.get(key) == member:

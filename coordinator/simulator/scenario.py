@@ -85,6 +85,8 @@ class ProducerKind:
         own = {"client.id": client_id}
         if self.transactional:
             own["transactional.id"] = client_id
+        elif self.properties.get("acks") in ("0", "1"):  # Java's default then
+            own["enable.idempotence"] = self.properties.get("enable.idempotence", "false")
         return from_properties(ProducerConfig, {**self.properties, **own}, "a producer")
 
 

@@ -187,6 +187,25 @@ def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
     assert judged(stored, loaded, expired, gone, asked, written | {"broker": 1}, refused) is Judgement.BROKEN  # loaded by none: all counts
 
 
+def test_who_was_removed_and_does_not_know_owns_nothing() -> None:
+    """A paused process goes on with the answer of a SyncGroup that it sent before, and tells of its loss without member id."""
+    def line(seq: int, kind: str, member: str = "", stream: str = "group", **fields: object) -> Line:
+        return {"seq": seq, "at_ms": seq, "stream": stream, "type": kind, "cause": None, "group": "g", "member": member, **fields}
+
+    rows = [{"topic": "t", "partition": 0}]
+    removed, late = line(1, "MemberRemoved", "m-1"), line(2, "PartitionsAssigned", "m-1", "member", client="m", partitions=rows)
+    lost = line(3, "PartitionsLost", "", "member", client="m", partitions=rows)
+    other = line(4, "PartitionsAssigned", "o-1", "member", client="o", partitions=rows)
+
+    def judged(*lines: Line) -> Judgement:
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+
+    assert judged(removed, late, other) is Judgement.KEPT
+    assert judged(late, lost, other) is Judgement.KEPT
+    assert judged(late, other, line(5, "GenerationStored")) is Judgement.BROKEN
+    assert judged(removed, line(2, "GroupLoaded"), late, other) is Judgement.BROKEN  # a member again
+
+
 def _quiet(*kinds: tuple[int, str, str]) -> list[Line]:
     return [
         {"seq": seq, "at_ms": at, "stream": stream, "type": kind, "group": "g", "generation": 1, "cause": None}
