@@ -42,7 +42,8 @@ def from_properties(settings: type[T], properties: Mapping[str, object], of: str
     for name, value in properties.items():
         if name not in known:
             close = get_close_matches(name, known, 1)
-            raise MemberConfigError(f"{name} is no setting of {of}{f': {close[0]} is' if close else ''}")
+            right = f"{close[0]} is" if close else f"there are {', '.join(known)}"
+            raise MemberConfigError(f"{name} is no setting of {of}: {right}")
         values[known[name].name] = _read(name, known[name].metadata, value)
     return settings(**values)
 

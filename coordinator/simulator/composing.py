@@ -17,10 +17,15 @@ Load = Callable[[str, str], tuple[str, str]]
 _WHOLE = re.compile(r"\$(\w+)")
 _WITHIN = re.compile(r"\$\{(\w+)\}")
 MOST_BASES = 10
+_BY_NAME = ("members", "producers")
 
 
 class ComposingError(ValueError):
-    """A parameter that there is not, or files that extend each other in a circle."""
+    """A parameter that there is not, and which key of which table asks for it."""
+
+    def __init__(self, text: str, table: str = "", index: int = 0, key: str = "") -> None:
+        super().__init__(text)
+        self.table, self.index, self.key = table, index, key
 
 
 def merged(base: Plain, own: Plain) -> Plain:
@@ -31,7 +36,7 @@ def merged(base: Plain, own: Plain) -> Plain:
         if isinstance(value, dict) and isinstance(before, dict):
             result[key] = merged(before, value)
         elif isinstance(value, list) and isinstance(before, list) and all(isinstance(each, dict) for each in (*before, *value)):
-            result[key] = _merged_arrays(before, value)
+            result[key] = _merged_arrays(before, value) if key in _BY_NAME else [*before, *value]
         else:
             result[key] = value
     return result
@@ -70,4 +75,25 @@ def with_parameters(raw: Plain) -> Plain:
         whole = _WHOLE.fullmatch(what)
         return value(whole[1]) if whole else _WITHIN.sub(lambda match: str(value(match[1])), what)
 
-    return {key: inner if key == "parameters" else filled(inner) for key, inner in raw.items()}
+    def table(name: str, index: int, given: Plain) -> Plain:
+        result = {}
+        for key, inner in given.items():
+            try:
+                result[key] = filled(inner)
+            except ComposingError as error:
+                raise ComposingError(str(error), name, index, key) from None
+        return result
+
+    result: Plain = table("", 0, {key: inner for key, inner in raw.items() if not _is_tables(inner)})
+    for name, inner in raw.items():
+        if name == "parameters":
+            result[name] = inner
+        elif isinstance(inner, dict):
+            result[name] = table(name, 0, inner)
+        elif _is_tables(inner):
+            result[name] = [table(name, index, each) for index, each in enumerate(inner)]
+    return {name: result[name] for name in raw}
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value))

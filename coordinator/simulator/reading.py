@@ -12,55 +12,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from .composing import MOST_BASES, ComposingError, Load, merged, with_parameters
+from .places import Places
 from .schema import TABLES, WHAT_KINDS_TAKE, Key, Table, duration_ms
 
 Plain = dict[str, Any]
-_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\"-]+)\s*\]\]?\s*(#.*)?")
 
 
 class ScenarioError(ValueError):
     """A scenario that cannot be: where, what, and what would be right."""
-
-
-class Source:
-    """A file's text and name, to tell where a key stands."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self.name = name
-        self.base: Source | None = None
-        """The file that this one extends."""
-        self._lines: dict[tuple[str, int, str], int] = {}
-        table, index, counts = "", 0, dict[str, int]()
-        for number, line in enumerate(text.split("\n"), 1):
-            header = _HEADER.fullmatch(line)
-            if header:
-                table = header[2]
-                index = counts.get(table, -1) + 1
-                counts[table] = index
-                self._lines.setdefault((table, index, ""), number)
-            elif (key := re.match(r"\s*\"?([\w.-]+)\"?\s*=", line)) is not None:
-                self._lines.setdefault((table, index, key[1]), number)
-
-    def error(self, text: str, table: str = "", index: int = 0, key: str = "") -> ScenarioError:
-        """An error at a key, or at its table if the key stands in no line of its own."""
-        line = next((self._lines[place] for place in ((table, index, key), (table, index, ""), ("", 0, table)) if place in self._lines), 1)
-        if self.base is not None and (table, index, key) not in self._lines and (table, index, key) in self.base._lines:
-            return self.base.error(text, table, index, key)
-        return ScenarioError(f"{self.name}, line {line}: {text}")
-
-    def place(self, table: str, index: int = 0) -> str:
-        """Where a table stands. Of an array's elements, those of the file that this one extends come first."""
-        if self.base is not None:
-            below = self.base.count(table)
-            if index < below:
-                return self.base.place(table, index)
-            index -= below
-        return f"{self.name}, line {self._lines.get((table, index, ''), 1)}"
-
-    def count(self, table: str) -> int:
-        """How many tables of that name there are, those of the file below included."""
-        own = sum(where[0] == table and not where[2] for where in self._lines)
-        return own + (self.base.count(table) if self.base is not None else 0)
 
 
 def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None = None) -> Plain:
@@ -68,39 +27,44 @@ def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None 
 
     `load` finds what a file extends.
     """
-    raw, source = raw_of(text, name, load)
+    raw, places = raw_of(text, name, load)
     for setting in settings:
-        set_value(raw, setting)
+        set_value(raw, setting, places)
     try:
-        return _checked(with_parameters(raw), source)
+        return _checked(with_parameters(raw), places)
     except ComposingError as error:
-        raise ScenarioError(f"{name}: {error}") from None
+        raise ScenarioError(f"{places.where(error.table, error.index).at(error.key)}: {error}") from None
 
 
-def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tuple[Plain, Source]:
+def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tuple[Plain, Places]:
     """A file's values on top of those that it extends, not checked. Raises ScenarioError."""
-    source = Source(text, name)
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{name}: {error}; a scenario is a TOML file, see `coordinator scenarios list`") from None
+    places = Places(text, name, raw)
+    where = places.where().at("extends")
     base = raw.pop("extends", None)
     if base is None:
-        return raw, source
+        return raw, places
     if not isinstance(base, str) or load is None:
         right = 'give a file beside this one, or a shipped scenario, such as "poisson_churn"'
-        raise source.error(f"extends = {base!r}: {right}", "", 0, "extends")
+        raise ScenarioError(f"{where}: extends = {base!r}: {right}")
     if depth == MOST_BASES:
-        raise source.error(f"extends = {base!r}: files extend each other in a circle, or more than {MOST_BASES} deep", "", 0, "extends")
+        raise ScenarioError(f"{where}: extends = {base!r}: files extend each other in a circle, or more than {MOST_BASES} deep")
     try:
-        below, source.base = raw_of(*load(base, name), load, depth + 1)
+        below, base_places = raw_of(*load(base, name), load, depth + 1)
     except OSError as error:
-        raise source.error(f"extends = {base!r}: cannot be read: {error.strerror or error}", "", 0, "extends") from None
-    return merged(below, raw), source
+        raise ScenarioError(f"{where}: extends = {base!r}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{where}: extends = {base!r}: that is no text in UTF-8") from None
+    return merged(below, raw), places.on_top_of(base_places)
 
 
-def set_value(raw: Plain, setting: str) -> None:
+def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
     """Carry out one `--set PATH=VALUE`: a path goes through tables by key, through arrays of tables by name or number.
+
+    `places` learn of it, for errors.
 
     Raises ScenarioError.
     """
@@ -112,18 +76,23 @@ def set_value(raw: Plain, setting: str) -> None:
     if keys[0] not in TABLES and len(keys) > 1:
         raise ScenarioError(f"{where}: there is no table {keys[0]}{_instead(keys[0], [name for name in TABLES if name])}")
     target: Any = raw
+    index, inner = 0, keys[0]
     if len(keys) > 1:
         table = TABLES[keys[0]]
         target = raw.setdefault(keys[0], [] if table.several else {})
         if keys[0] == "parameters" and path.strip().partition(".")[2] not in target:
             raise ScenarioError(f"{where}: there is no such parameter; [parameters] has {', '.join(target) or 'none'}")
         if table.several:
-            target = _element(target, keys[1], where, keys[0])
-            keys = keys[1:]
-        if len(keys) < 2:
+            target, index = _element(target, keys[1], where, keys[0])
+        name, inner = keys[0], ".".join(keys[2:] if table.several else keys[1:])
+        if not inner:
             raise ScenarioError(f"{where}: which key of {path}?")
-        target = _inner(target, ".".join(keys[1:]))
+        if places is not None:
+            places.note(name, index, inner, where)
+        target = _inner(target, inner)
     else:
+        if places is not None:
+            places.note("", 0, inner, where)
         target = target, keys[0]
     target[0][target[1]] = value_of(text)
 
@@ -134,12 +103,13 @@ def _inner(target: Plain, path: str) -> tuple[Plain, str]:
     return (target.setdefault(first, {}), rest) if dot else (target, first)
 
 
-def _element(array: list[Plain], key: str, where: str, table: str) -> Plain:
-    named = [each for each in array if each.get("name") == key]
-    if named:
-        return named[0]
+def _element(array: list[Plain], key: str, where: str, table: str) -> tuple[Plain, int]:
+    """The element that is meant, and its index."""
+    named = [index for index, each in enumerate(array) if each.get("name") == key]
     if key.isdecimal() and 1 <= int(key) <= len(array):
-        return array[int(key) - 1]
+        named.append(int(key) - 1)
+    if named:
+        return array[named[0]], named[0]
     names = [str(each.get("name", number)) for number, each in enumerate(array, 1)]
     raise ScenarioError(f"{where}: {table} has no {key}; there are {', '.join(names) or 'none'}")
 
@@ -152,47 +122,51 @@ def value_of(text: str) -> Any:
         return text.strip()
 
 
-def _checked(raw: Plain, source: Source) -> Plain:
+def _wrong(places: Places, table: str, index: int, key: str, text: str) -> ScenarioError:
+    return ScenarioError(f"{places.where(table, index).at(key)}: {text}")
+
+
+def _checked(raw: Plain, places: Places) -> Plain:
     top = TABLES[""]
     for key in raw:
         if key not in top.keys and key not in TABLES:
-            raise source.error(f"{key} is no key of a scenario{_instead(key, [*top.keys, *(name for name in TABLES if name)])}", "", 0, key)
-    plain = _table({key: value for key, value in raw.items() if key in top.keys}, top, source, "", 0)
+            known = [*top.keys, *(name for name in TABLES if name)]
+            raise _wrong(places, "", 0, key, f"{key} is no key of a scenario{_instead(key, known)}")
+    plain = _table({key: value for key, value in raw.items() if key in top.keys}, top, places, "", 0)
     for name, table in TABLES.items():
         if not name:
             continue
         given = raw.get(name, [] if table.several else {})
         if table.several:
             if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-                raise source.error(f"{name} is an array of tables: write [[{name}]]", name, 0)
-            plain[name] = [_table(each, table, source, name, index) for index, each in enumerate(given)]
+                raise _wrong(places, "", 0, name, f"{name} is an array of tables: write [[{name}]]")
+            plain[name] = [_table(each, table, places, name, index) for index, each in enumerate(given)]
         else:
             if not isinstance(given, dict):
-                raise source.error(f"{name} is a table: write [{name}]", name, 0, name)
-            plain[name] = _table(given, table, source, name, 0)
-    plain["lines"] = {name: source.place(name) for name in TABLES if name and not TABLES[name].several} | {
-        f"{name} {index}": source.place(name, index) for name in ("churn", "faults") for index in range(len(plain[name]))}
+                raise _wrong(places, "", 0, name, f"{name} is a table: write [{name}]")
+            plain[name] = _table(given, table, places, name, 0)
+    plain["places"] = places
     return plain
 
 
-def _table(given: Plain, table: Table, source: Source, name: str, index: int) -> Plain:
+def _table(given: Plain, table: Table, places: Places, name: str, index: int) -> Plain:
     for key, value in given.items():
         if key in table.keys:
             continue
         if not table.others:
-            raise source.error(f"{key} is no key of {name or 'a scenario'}{_instead(key, table.keys)}", name, index, key)
+            raise _wrong(places, name, index, key, f"{key} is no key of {name or 'a scenario'}{_instead(key, table.keys)}")
         if table.others == "count" and (type(value) is not int or value < 1):
-            raise source.error(f"{key} = {value!r}: give a whole number from 1 on", name, index, key)
+            raise _wrong(places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on")
     plain = {key: value for key, value in given.items() if key not in table.keys}
     for key, spec in table.keys.items():
         if key not in given and spec.required:
-            raise source.error(f"{key} is missing in [[{name}]]: {spec.doc}", name, index)
+            raise _wrong(places, name, index, "", f"{key} is missing in [[{name}]]: {spec.doc}")
         value = given.get(key, spec.default)
-        plain[key] = value if value is None else _value(key, value, spec, source, name, index)
+        plain[key] = value if value is None else _value(key, value, spec, places, name, index)
     return plain
 
 
-def _value(key: str, value: Any, spec: Key, source: Source, name: str, index: int) -> Any:
+def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: int) -> Any:
     read: Any = None
     match spec.kind:
         case "text" if isinstance(value, str):
@@ -214,9 +188,9 @@ def _value(key: str, value: Any, spec: Key, source: Source, name: str, index: in
         case "settings" if isinstance(value, dict):
             read = _flat(value)
     if read is None:
-        raise source.error(f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}", name, index, key)
+        raise _wrong(places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}")
     if spec.choices and read not in spec.choices:
-        raise source.error(f"{key} = {value!r}: one of {', '.join(spec.choices)}", name, index, key)
+        raise _wrong(places, name, index, key, f"{key} = {value!r}: one of {', '.join(spec.choices)}")
     return read
 
 

@@ -15,8 +15,9 @@ from typing import Final
 
 from ..control.cluster import VERBS
 from ..control.faults import ACTIONS
+from .checks import MEMBER_VERBS
 from .reading import ScenarioError
-from .scenario import MEMBER_VERBS, Scenario
+from .scenario import Scenario
 from .triggers import WHEN
 
 

@@ -8,8 +8,9 @@ from coordinator.cli import main
 from coordinator.control.cluster import VERBS
 from coordinator.control.faults import ACTIONS
 from coordinator.simulator import catalogue
+from coordinator.simulator.checks import MEMBER_VERBS
 from coordinator.simulator.reading import ScenarioError
-from coordinator.simulator.scenario import MEMBER_VERBS, Scenario, read_scenario
+from coordinator.simulator.scenario import Scenario, read_scenario
 from coordinator.simulator.triggers import WHEN
 from coordinator.simulator.worlds import WORLDS, WorldKind, check_world
 

@@ -67,7 +67,7 @@ def test_a_parameter_is_set_from_outside() -> None:
     (BASE + '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nrepeats = 2\nlasts = "70s"\n', (), "needs a lasts shorter than every"),
     (BASE + '[[churn]]\nkind = "waves"\nmembers = "app"\nlow = 3\nto = 3\n', (), "is to be below to"),
     (BASE + '[[churn]]\nkind = "rolling"\nmembers = "app"\nbecomes = "ap"\n', (), "becomes = 'ap': one of app"),
-    (BASE.replace('config', 'commit = "batch"\nconfig'), (), "need consumes = true"),
+    (BASE.replace('config', 'commit = "batch"\nconfig'), (), "needs consumes = true"),
     (BASE + '[[producers]]\nname = "p"\ntopics = "u"\n', (), "which [topics] does not name"),
     (BASE + '[[producers]]\nname = "app"\ntopics = "t"\n', (), "the same name"),
 ])  # fmt: skip

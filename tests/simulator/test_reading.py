@@ -42,7 +42,7 @@ def refused(text: str, *settings: str) -> str:
         ("orders = 4", "orders = 0", "s.toml, line 4: orders = 0: give a whole number from 1 on"),
         ("count", "cuont", "s.toml, line 13: cuont is no key of members: did you mean count?"),
         ("count = 2", "count = -2", "s.toml, line 13: count = -2: give a whole number"),
-        ("count = 2", 'assignor = "stiky"', "s.toml: partition.assignment.strategy: stiky"),
+        ("count = 2", 'assignor = "stiky"', "s.toml, line 13: partition.assignment.strategy: stiky"),
         ("count = 2", 'protocol = "consumer"\nassignor = ["uniform", "range"]', "takes one assignor of the coordinator"),
         ("count = 2", 'protocol = "consumer"\nassignor = "sticky"', "coordinators have no assignor sticky, but uniform, range"),
         ("count = 2", 'protocol = "klassic"', "line 13: protocol = 'klassic': one of classic, consumer"),
@@ -74,6 +74,75 @@ def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: 
 )
 def test_churn_faults_and_what_must_hold_are_checked(part: str, told: str) -> None:
     assert told in refused(f"{GOOD}\n{part}\n")
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ('[[faults]]\nverb = "StopBroker"\nbroker = 4', "line 17: StopBroker: broker = 4: there is one, 1 (brokers.count)"),
+        ('[[faults]]\nverb = "StopBroker"\nbroker = 1\nhow = "kill"', "line 18: StopBroker: how = 'kill': one of controlled, crash, pause"),
+        ('[brokers]\ncount = 3\n[[faults]]\nverb = "CutLink"\none = 1\nother = 1', "line 20: CutLink: one and other are both 1"),
+        ('[[faults]]\nverb = "MoveLeader"\ntopic = "ordes"\npartition = 0\nto = 1', "line 17: MoveLeader: [topics] does not name 'ordes'"),
+        ('[[faults]]\nverb = "MoveLeader"\ntopic = "orders"\npartition = 4\nto = 1', "line 18: MoveLeader: partition 4 of orders"),
+        ('[[faults]]\nverb = "MoveCoordinator"\ngroup = "nope"\nto = 1', "line 17: MoveCoordinator: group 'nope' is nobody's"),
+        ('[[faults]]\nverb = "CutClient"\nclient_id = "ap-1"\nbroker = 1', "line 17: CutClient: no client is called 'ap-1'"),
+        ('[[faults]]\naction = "observe"\nbroker = 3', "line 17: fault observe: broker = 3: there is one"),
+        ('[[faults]]\naction = "observe"\nwhen = "commit"\nof = "ap"', "line 18: of = 'ap': no group and no member is called that"),
+        ('[[faults]]\nverb = "CutMember"', "line 15: CutMember: member is missing; there are app-1"),
+        ('[[faults]]\nverb = "SlowMember"\nmember = "app-1"\nbroker = 2\nbytes_per_second = 9', "line 18: SlowMember: broker 2"),
+        ('[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nrepeats = 2', "line 18: fault PauseMember: repeats = 2 needs a lasts"),
+        ('[[churn]]\nkind = "poisson"\nmembers = "app"', "line 15: churn poisson: nobody comes or goes"),
+        ('[[churn]]\nkind = "restart"\nmembers = "app"\nlow = 3', "line 18: churn restart has no low: that is of waves"),
+        ('[[churn]]\nkind = "restart"\nmembers = "app"\ntimes = 200000', "line 18: churn restart: times = 200000: at most 100000"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\ncount = 20001', "line 6: 20004 members and producers: a run has at most 20000"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\nprotocol = "consumer"\nversions = "2.2"', "line 19: members m: clients of Kafka 2.2"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\nconfig = { "session.timeout.ms" = 9000000 }',
+         "line 18: members m: session.timeout.ms = 9000000: brokers take 6000 to 1800000 ms"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\n[members.config]\nsesion.timeout.ms = 9', "line 19: sesion.timeout.ms is no setting"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\ncommit = "transaction"', "line 15: members m: output is missing"),
+        ('[[producers]]\nname = "p"\ntopics = "orders"\nabort_every = 2', "line 18: producers p: abort_every needs transactional = true"),
+        ('[[producers]]\nname = "p"\ntopics = "orders"\ntransactional = true\nconfig = { "transaction.timeout.ms" = 1000000 }',
+         "line 19: producers p: transaction.timeout.ms = 1000000: brokers take at most 900000 ms"),
+        ('[[producers]]\nname = "p"\ntopics = "orders"\nconfig = { "compression.type" = "gzip" }', "line 18: compression.type is"),
+    ],
+)  # fmt: skip
+def test_what_is_named_has_to_be_there(part: str, told: str) -> None:
+    assert f"s.toml, {told}" in refused(f"{GOOD}\n{part}\n")
+
+
+def test_what_has_no_end_may_begin_again_without_one() -> None:
+    faults = (
+        '[[faults]]\nverb = "ResetMember"\nmember = "app-1"\nrepeats = 5\nevery = "5s"',
+        '[[faults]]\naction = "lose_answer"\napi = "Heartbeat"\ntimes = 1\nrepeats = 3',
+    )
+    scenario = read_scenario("\n".join((GOOD, *faults)), "s.toml")
+    assert [(plan.times, plan.lasts_ms) for plan in scenario.faults] == [(5, None), (3, None)]
+
+
+def test_a_producer_that_asks_for_fewer_acknowledgements_is_not_idempotent() -> None:
+    """As Java's, unless enable.idempotence is set."""
+    producer = '[[producers]]\nname = "p"\ntopics = "orders"\nconfig = { "acks" = 1 }'
+    [kind] = read_scenario(f"{GOOD}\n{producer}", "s.toml").producers
+    assert not kind.config("p-1").enable_idempotence
+    asked = producer.replace("}", ', "enable.idempotence" = true }')
+    told = refused(f"{GOOD}\n{asked}")
+    assert "enable.idempotence = true needs acks = all, not 1" in told
+
+
+def test_an_error_names_the_file_in_which_its_key_stands() -> None:
+    """Also where members of both files are one kind, and where a value comes from `--set`."""
+    own = 'extends = "base.toml"\n\n[[members]]\nname = "new"\ntopics = "orders"\n[[members]]\nname = "other"\nstatic = true\n'
+
+    def told(text: str, base: str, *settings: str) -> str:
+        with pytest.raises(ScenarioError) as caught:
+            read_scenario(text, "s.toml", settings, lambda name, _: (base, name))
+        return str(caught.value)
+
+    assert told(own, GOOD.replace("count = 2", "count = -2")).startswith("base.toml, line 13: count = -2")
+    assert told(own.replace("static = true", "count = -3"), GOOD).startswith("s.toml, line 8: count = -3")
+    assert told(own.replace('"new"\n', '"new"\nversions = "1"\n'), GOOD).startswith("s.toml, line 5: versions = '1'")
+    assert told(own, GOOD, "members.other.count=-4").startswith("--set members.other.count=-4: count = -4")
+    assert told(own, GOOD + '[parameters]\nn = 1\n[links]\nbandwidth = "$m"').startswith("base.toml, line 17: $m: ")
 
 
 def test_settings_reach_every_table() -> None:

@@ -1,0 +1,191 @@
+"""What churn and faults of a scenario name has to be there: members, brokers, topics, groups. Raises ScenarioError, which says where.
+
+Owns these checks; what a value must look like, `schema` says. Does not depend on how anything is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, get_args
+
+from ..broker.build import TopicError
+from ..brokers import ClusterError
+from ..cluster.configs import ConfigError
+from ..control import cluster as verbs
+from ..control import faults
+from ..members import MemberConfigError
+from .places import Where
+from .reading import Plain, ScenarioError
+from .schema import TABLES, duration_ms
+
+MEMBER_VERBS: Final[dict[str, tuple[str, ...]]] = {
+    "CutMember": ("member", "broker", "direction"),
+    "SlowMember": ("member", "broker", "direction", "bytes_per_second"),
+    "PauseMember": ("member",),
+    "ResetMember": ("member",),
+}
+"""What can be done to a member's host and links, and what each needs to know."""
+DIRECTIONS: Final = ("both", "to_broker", "from_broker")
+_REPEATABLE: Final = ("ResetMember", "MoveLeader", "MoveCoordinator")
+"""Verbs that may be carried out again although nothing was undone."""
+_KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
+_BROKERS: Final = ("broker", "to", "one", "other")
+_INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
+_MOST_CLIENTS: Final = 20_000
+_MOST_TIMES: Final = 100_000
+
+
+class There(NamedTuple):
+    """What a scenario has. `members` and `producers`: how many of each kind start."""
+
+    members: Mapping[str, int]
+    producers: Mapping[str, int]
+    groups: tuple[str, ...]
+    topics: Mapping[str, int]
+    brokers: int
+
+    def started(self) -> list[str]:
+        """The client ids of those that start with the scenario."""
+        return [f"{kind}-{number}" for kind, count in (*self.members.items(), *self.producers.items()) for number in range(1, count + 1)]
+
+    def may_come(self, client_id: str) -> bool:
+        """Is it a client that starts with the scenario, or that churn may bring?"""
+        kind, _, number = client_id.rpartition("-")
+        return number.isdecimal() and (kind in self.members or kind in self.producers)
+
+
+@contextmanager
+def blamed(where: Where) -> Iterator[None]:
+    """An error that settings, verbs and faults raise becomes one of the scenario, at the key that it names."""
+    try:
+        yield
+    except (MemberConfigError, ConfigError, TopicError, faults.FaultError, ClusterError) as error:
+        text = str(error)
+        place = where.of(text, partition_assignment_strategy="assignor", group_remote_assignor="assignor", group_id="group")
+        raise ScenarioError(f"{place}: {text}") from None
+
+
+def check_sizes(there: There, where: Where) -> None:
+    """Refuse what would take more memory than there may be."""
+    clients = sum(there.members.values()) + sum(there.producers.values())
+    if clients > _MOST_CLIENTS:
+        raise ScenarioError(f"{where}: {clients} members and producers: a run has at most {_MOST_CLIENTS}, for each takes some 100 KB")
+
+
+def check_churn(churn: Plain, there: There, where: Where) -> None:
+    """One piece of churn."""
+    kind, whom = churn["kind"], churn["members"]
+    single, kinds = kind in ("restart", "stall"), [*there.members, *there.producers]
+    if whom not in kinds and not (single and whom in there.started()):
+        right = f"one of {', '.join(kinds)}" + (f", or a single one such as {kinds[0]}-1" if single else "")
+        raise ScenarioError(f"{where.at('members')}: churn {kind} of members {whom}: give {right}")
+    for key, spec in TABLES["churn"].keys.items():
+        meant = spec.doc.partition(": ")[0].split(", ")
+        if set(meant) <= _KINDS and kind not in meant and churn[key] != _default(key):
+            raise ScenarioError(f"{where.at(key)}: churn {kind} has no {key}: that is of {' and '.join(meant)}")
+    becomes = churn["becomes"]
+    if becomes is not None and becomes not in there.members:
+        raise ScenarioError(f"{where.at('becomes')}: churn {kind}: becomes = {becomes!r}: one of {', '.join(there.members)}")
+    if churn["surge"] and becomes is not None:
+        raise ScenarioError(f"{where.at('surge')}: churn rolling: either surge or becomes")
+    if kind == "waves" and churn["low"] >= churn["to"]:
+        raise ScenarioError(f"{where.at('low')}: churn waves: low = {churn['low']} is to be below to = {churn['to']}")
+    if kind == "rolling" and not churn["at_once"]:
+        raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
+    if kind == "poisson" and not churn["arrivals_per_hour"] and not churn["departures_per_hour"]:
+        raise ScenarioError(f"{where}: churn poisson: nobody comes or goes: give arrivals_per_hour or departures_per_hour")
+    for key, most in (("times", _MOST_TIMES), ("to", _MOST_CLIENTS), ("arrivals_per_hour", 3_600_000), ("departures_per_hour", 3_600_000)):
+        if churn[key] > most:
+            raise ScenarioError(f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}")
+    check_trigger(churn, there, where)
+
+
+def _default(key: str) -> Any:
+    """As it is read where a file says nothing."""
+    spec = TABLES["churn"].keys[key]
+    return duration_ms(spec.default) if spec.kind == "duration" and spec.default is not None else spec.default
+
+
+def check_trigger(plain: Plain, there: There, where: Where) -> None:
+    """Whose doings are waited for has to be there; what is not in the file may come."""
+    of = plain["of"]
+    if plain["when"] is not None and of and of not in there.groups and not there.may_come(of):
+        known = [*there.groups, *there.started()]
+        raise ScenarioError(f"{where.at('of')}: of = {of!r}: no group and no member is called that; there are {_some(known)}")
+
+
+def check_repeats(plain: Plain, where: Where) -> None:
+    """What is to begin again has to have ended, unless it has no end."""
+    verb, lasts, repeats = plain["verb"], plain["lasts"], plain["repeats"]
+    what = f"fault {verb or plain['action']}: repeats = {repeats}"
+    if repeats > _MOST_TIMES:
+        raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
+    if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
+        return
+    if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
+        key = "repeats" if lasts is None else "lasts"
+        raise ScenarioError(f"{where.at(key)}: {what} needs a lasts shorter than every, {plain['every']} ms")
+
+
+def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> Plain:
+    """What is done to a member's host; returns the fields."""
+    known, everybody = MEMBER_VERBS[verb], there.started()
+    for key in fields:
+        if key not in known:
+            raise ScenarioError(f"{where.at(key)}: {verb} has the keys {', '.join(known)}, not {key}")
+    if "member" not in fields:
+        raise ScenarioError(f"{where}: {verb}: member is missing; there are {_some(everybody)}")
+    if fields["member"] not in everybody:
+        raise ScenarioError(f"{where.at('member')}: {verb}: member {fields['member']!r} is not there; there are {_some(everybody)}")
+    if fields.get("direction", "both") not in DIRECTIONS:
+        raise ScenarioError(f"{where.at('direction')}: {verb}: direction {fields['direction']!r}: one of {', '.join(DIRECTIONS)}")
+    rate = fields.get("bytes_per_second")
+    if verb == "SlowMember" and (type(rate) is not int or rate < 1):
+        said = "bytes_per_second is missing" if rate is None else f"bytes_per_second = {rate!r}"
+        raise ScenarioError(f"{where.at('bytes_per_second')}: {verb}: {said}: give a whole number from 1 on, such as 2000")
+    broker = fields.get("broker")
+    if broker is not None and (type(broker) is not int or not 1 <= broker <= there.brokers):
+        raise ScenarioError(f"{where.at('broker')}: {verb}: broker {broker!r}: {_brokers(there)}; without it, all")
+    return fields
+
+
+def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
+    """What a cluster's verb names."""
+    for key in _BROKERS:
+        if key in fields and not 1 <= fields[key] <= there.brokers:
+            raise ScenarioError(f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}")
+    if "how" in fields and fields["how"] not in get_args(verbs.How):
+        raise ScenarioError(f"{where.at('how')}: {verb}: how = {fields['how']!r}: one of {', '.join(get_args(verbs.How))}")
+    if "one" in fields and fields["one"] == fields.get("other"):
+        raise ScenarioError(f"{where.at('other')}: {verb}: one and other are both {fields['one']}: give two brokers")
+    _check_names(fields, there, where, verb)
+
+
+def check_request_fault(action: str, fields: Plain, there: There, where: Where) -> None:
+    """Whose requests a fault selects."""
+    broker = fields.get("broker")
+    if broker is not None and not 1 <= broker <= there.brokers:
+        raise ScenarioError(f"{where.at('broker')}: fault {action}: broker = {broker}: {_brokers(there)}")
+    _check_names(fields, there, where, f"fault {action}")
+
+
+def _check_names(fields: Plain, there: There, where: Where, what: str) -> None:
+    group, topic, partition, client = (fields.get(key) for key in ("group", "topic", "partition", "client_id"))
+    if group is not None and group not in there.groups:
+        raise ScenarioError(f"{where.at('group')}: {what}: group {group!r} is nobody's; there are {_some(there.groups)}")
+    if topic is not None and topic not in there.topics and topic not in _INTERNAL:
+        raise ScenarioError(f"{where.at('topic')}: {what}: [topics] does not name {topic!r}; there are {_some(list(there.topics))}")
+    count = None if topic is None else there.topics.get(topic)
+    if count is not None and partition is not None and not 0 <= partition < count:
+        raise ScenarioError(f"{where.at('partition')}: {what}: partition {partition} of {topic}: from 0 to {count - 1}")
+    if client is not None and not there.may_come(client):
+        raise ScenarioError(f"{where.at('client_id')}: {what}: no client is called {client!r}; there are {_some(there.started())}")
+
+
+def _brokers(there: There) -> str:
+    return f"from 1 to {there.brokers} (brokers.count)" if there.brokers > 1 else "there is one, 1 (brokers.count)"
+
+
+def _some(names: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
