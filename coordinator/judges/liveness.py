@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from .base import Judge, Line
 from .consumer_groups import ConsumerGroups
+from .ended_members import EndedMembers
 
 _DONE_TO_MEMBERS = frozenset({
     "MemberStarted", "MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed", "ApplicationStalled", "ApplicationResumed",
@@ -24,10 +25,13 @@ class _Change(NamedTuple):
 
 
 class StableWithin(Judge):
-    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so."""
+    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so; the dead are out of it."""
 
     name = "stable_within"
-    promise = "when churn and faults are over, each group is Stable or Empty within the bound, and stays so"
+    promise = (
+        "when churn and faults are over, each group is Stable or Empty within the bound, and stays so; and a member whose process has "
+        "ended is one no longer than its session lasts, so that others are given what it had"
+    )
     needs = frozenset({"group", "member"})
 
     def __init__(self, bound_ms: int) -> None:
@@ -37,10 +41,12 @@ class StableWithin(Judge):
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
         self._consumers = ConsumerGroups()
+        self._ended = EndedMembers()
 
     def see(self, line: Line) -> None:
         kind = line["type"]
         self._ended_at = line["at_ms"]
+        self._ended.see(line)
         if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (line["stream"] == "member" and kind in _DONE_TO_MEMBERS):
             self._quiet_since = line["at_ms"]
         elif line["stream"] != "group":
@@ -55,6 +61,8 @@ class StableWithin(Judge):
         due = self._quiet_since + self._bound_ms
         if self._ended_at < due:
             return
+        for group, member, since, line in self._ended.overdue(due):
+            self.blame(line, f"{member} has ended, and is a member of group {group} still, {due - since} ms later")
         for group, changes in self._changes.items():
             before = [change for change in changes if change.line["at_ms"] <= due]
             if before and not before[-1].rests:

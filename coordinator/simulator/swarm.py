@@ -14,9 +14,11 @@ _TOPICS = ('["orders"]', '["orders", "payments"]')
 _DIRECTIONS = ("both", "to_broker", "from_broker")
 _STOPS = ("controlled", "crash", "pause")
 _ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
-_POLLED = ('"max.poll.interval.ms" = 45000',)
+_POLL_INTERVAL = '"max.poll.interval.ms" = 45000'
+"""Of all members: who waits in vain for the answer to a JoinGroup, waits so long (CLI-12)."""
 _RECORDS_POLLED = '"max.poll.records" = 100'
 """A full poll of the slowest application takes 30 s: one that is slower than its poll interval leaves the group again and again."""
+_BANDWIDTHS = (0, 0, 0, 4_000, 20_000)
 _COMMITS = ("auto", "auto", "batch", "record", "none")
 _FAILING = (
     ("OffsetCommit", "COORDINATOR_LOAD_IN_PROGRESS"), ("JoinGroup", "COORDINATOR_NOT_AVAILABLE"), ("Heartbeat", "NOT_COORDINATOR"),
@@ -30,6 +32,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     """The scenario of a seed: so many minutes of churn and faults, and quiet time after that."""
     draws, more = Draws(seed, "swarm", "scenario"), Draws(seed, "swarm", "features")
     speaks_consumer, isolation = more.between(0, 4) == 0, more.choice(("read_uncommitted", "read_committed"))
+    network = Draws(seed, "swarm", "network")
     busy_s = minutes * 60
     brokers = draws.choice((1, 1, 3))
     count = draws.between(2, 5)
@@ -38,14 +41,15 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
         f'name = "swarm {seed}"', f'duration = "{busy_s + _SETTLE_S}s"', "[topics]", f"orders = {draws.between(1, 12)}",
         f"payments = {draws.between(1, 4)}", "invoices = 2", "[brokers]", f"count = {brokers}",
         'config = { "offsets.topic.num.partitions" = 3, "default.replication.factor" = 3, "min.insync.replicas" = 2 }',
-        "[links]", f'delay = ["1ms", "{draws.between(2, 80)}ms"]', "[[members]]", 'name = "app"', f"count = {count}",
+        "[links]", f'delay = ["1ms", "{draws.between(2, 80)}ms"]', f"bandwidth = {network.choice(_BANDWIDTHS)}",
+        "[[members]]", 'name = "app"', f"count = {count}",
         f"topics = {draws.choice(_TOPICS)}", f'assignor = "{_assignor(draws.choice(_ASSIGNORS), speaks_consumer)}"',
         f"static = {draws.choice(('true', 'false'))}", f"reads = {draws.choice((0, 10))}",
     ]  # fmt: skip
     session_ms = draws.choice((10_000, 20_000, 45_000))
     session = [] if speaks_consumer else [f'"session.timeout.ms" = {session_ms}']
     isolated = [f'"isolation.level" = "{isolation}"', _RECORDS_POLLED] if consumes else []
-    lines.append(f"config = {{ {', '.join([*session, *isolated, *_POLLED])} }}")
+    lines.append(f"config = {{ {', '.join([*session, *isolated, _POLL_INTERVAL])} }}")
     if speaks_consumer:
         lines.append('protocol = "consumer"')
     if consumes:
@@ -56,6 +60,9 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
         lines += _churn(draws, busy_s, count, draws.choice(whom))
     for _ in range(draws.between(0, 3)):
         lines += _fault(draws, busy_s, count, brokers)
+    producers = [name for name in ("shop", "bank") if f'name = "{name}"' in lines]
+    for _ in range(network.choice((0, 0, 1, 2))):
+        lines += _network_fault(network, busy_s, count, brokers, producers)
     return "\n".join([*lines, "[must]", f'stable_within = "{_SETTLE_S - 10}s"', ""])
 
 
@@ -76,9 +83,10 @@ def _records(draws: Draws, busy_s: int) -> list[str]:
     if draws.between(0, 1):
         lines += [
             "[[members]]", 'name = "pipe"', 'group = "pipe"', "count = 2", 'topics = "orders"', 'commit = "transaction"',
-            'output = "invoices"', f'assignor = "{draws.choice(_ASSIGNORS)}"', 'config = { "session.timeout.ms" = 10000 }',
+            'output = "invoices"', f'assignor = "{draws.choice(_ASSIGNORS)}"',
+            f'config = {{ "session.timeout.ms" = 10000, {_POLL_INTERVAL} }}',
             "[[members]]", 'name = "reader"', 'group = "reader"', 'topics = "invoices"', "consumes = true",
-            'config = { "isolation.level" = "read_committed" }',
+            f'config = {{ "isolation.level" = "read_committed", {_POLL_INTERVAL} }}',
         ]  # fmt: skip
     return lines
 
@@ -111,6 +119,35 @@ def _churn(draws: Draws, busy_s: int, count: int, kind_of_member: str) -> list[s
         case _:
             lines += [f"to = {draws.between(1, 7)}"]
     return lines
+
+
+def _network_fault(draws: Draws, busy_s: int, count: int, brokers: int, producers: list[str]) -> list[str]:
+    """What befalls links, and answers that producers wait for: they send again what was written already."""
+    member, broker = f"app-{draws.between(1, count)}", draws.between(1, brokers)
+    options = [
+        ['verb = "SlowMember"', f'member = "{member}"', f"bytes_per_second = {draws.choice((200, 1_000, 5_000))}"],
+        ['verb = "CutMember"', f'member = "{member}"', f"broker = {broker}", f'direction = "{draws.choice(_DIRECTIONS)}"'],
+        ['verb = "CutClient"', f'client_id = "{member}"', f"broker = {broker}"],
+    ]  # fmt: skip
+    for name in producers:
+        options += [
+            ['action = "lose_answer"', 'api = "Produce"', f'client_id = "{name}-1"', f"times = {draws.between(1, 3)}", "may_miss = true"],
+            ['action = "disconnect"', "after = true", 'api = "Produce"', f'client_id = "{name}-1"', "probability = 0.1", "may_miss = true"],
+            [f'verb = "{draws.choice(("SlowMember", "CutMember"))}"', f'member = "{name}-1"'],
+        ]  # fmt: skip
+        if options[-1][0] == 'verb = "SlowMember"':
+            options[-1].append("bytes_per_second = 300")
+    if brokers > 1:
+        other = broker % brokers + 1
+        options += [
+            ['verb = "CutLink"', f"one = {broker}", f"other = {other}"],
+            ['verb = "FenceBroker"', f"broker = {broker}"],
+            ['verb = "SlowLoad"', f"broker = {broker}", f"load_ms = {draws.between(100, 8_000)}"],
+            ['verb = "SlowFollower"', f"broker = {broker}", f"delay_ms = {draws.between(100, 20_000)}"],
+            ['verb = "MoveLeader"', 'topic = "orders"', "partition = 0", f"to = {broker}"],
+        ]  # fmt: skip
+    begins = f'at = "{draws.between(5, busy_s // 2)}s"'
+    return ["[[faults]]", *draws.choice(options), begins, f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]']
 
 
 def _fault(draws: Draws, busy_s: int, count: int, brokers: int) -> list[str]:

@@ -222,6 +222,27 @@ def test_a_group_that_does_not_come_to_rest_is_found() -> None:
     assert [finding.seq for verdict in verdicts for finding in verdict.findings] == [2, 4]
 
 
+def test_a_member_whose_process_ended_is_out_when_its_session_is_over() -> None:
+    """A static one keeps its partitions until then; a session begins anew with a coordinator that loads the group (ERR-7)."""
+    def line(at: int, kind: str, stream: str = "group", **fields: object) -> Line:
+        return {"seq": at, "at_ms": at, "stream": stream, "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+
+    stored = line(10, "GenerationStored", protocol_type="consumer", members=[{"member_id": "m", "session_timeout_ms": 5_000}])
+    killed = line(20, "MemberCrashed", "member", client="c", member="m")
+    ended, loaded = line(9_000, "RunEnded", "fault"), line(3_000, "GroupLoaded", state="Stable")
+
+    def judged(bound_ms: int, *lines: Line) -> list[int]:
+        return [finding.seq for finding in judge(lines, [lambda: StableWithin(bound_ms)])[0].findings]
+
+    assert judged(6_000, stored, killed, ended) == [20]
+    assert judged(4_000, stored, killed, ended) == []
+    assert judged(6_000, stored, killed, loaded, ended) == []
+    assert judged(6_000, stored, killed, line(5_000, "MemberRemoved", member="m"), line(5_000, "GroupEmptied"), ended) == []
+    assert judged(6_000, stored, killed, line(25, "MemberReplaced", member="n", replaced="m"), ended) == []
+    pending = line(15, "MemberStarted", "member", client="c"), line(20, "MemberCrashed", "member", client="c")
+    assert judged(6_000, line(10, "GenerationStored", members=[]), *pending, ended) == []
+
+
 def test_more_generations_than_allowed_are_found() -> None:
     lines = _quiet((0, "group", "GenerationStarted"), (1, "group", "GenerationStarted"), (2, "group", "GenerationStarted"))
     [few, enough] = judge(lines, [lambda: FewRebalances(1), lambda: FewRebalances(3)])

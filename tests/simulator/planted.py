@@ -14,17 +14,23 @@ import pytest
 from assignors import TopicPartition
 from coordinator.broker import wire_log
 from coordinator.cluster.partition_log import PartitionLog
+from coordinator.cluster.producers import Producers
 from coordinator.errors import ErrorCode
 from coordinator.groups import decide
 from coordinator.groups.classic import settle
 from coordinator.groups.classic.decide import heartbeat, join
 from coordinator.groups.classic.model import ClassicGroup
+from coordinator.groups.consumer import heartbeat as heartbeat_848
 from coordinator.groups.consumer import reconcile
+from coordinator.groups.consumer.events import GroupEpochBumped
+from coordinator.groups.events import OffsetsCommitted
 from coordinator.groups.offsets import views
 from coordinator.members import joining, member, offsets
 from coordinator.members.application import Application
 from coordinator.members.effects import Position
 from coordinator.members.fetching import Fetcher
+from coordinator.shards import load
+from coordinator.shards.timers import TimerKind, Timers
 from coordinator.simulator.member import SimulatedMember
 from coordinator.simulator.swarming import SeedResult, run_seed
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
@@ -33,6 +39,7 @@ from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
+_SESSIONS = (TimerKind.SESSION, TimerKind.CONSUMER_SESSION)
 
 
 # -- in clients
@@ -205,6 +212,52 @@ def offsets_of_transactions_are_forgotten(patch: Patch) -> None:
         return commits(*arguments)._replace(events=())
 
     patch.setitem(decide._OF_OFFSETS, TxnOffsetCommitRequest, forgets)
+
+
+def repeated_batches_are_appended(patch: Patch) -> None:
+    known, check = Producers.duplicate, Producers.check
+    patch.setattr(Producers, "duplicate", lambda self, header: None)
+    patch.setattr(Producers, "check", lambda self, header: None if known(self, header) is not None else check(self, header))
+
+
+def sessions_never_end(patch: Patch) -> None:
+    arm = Timers.arm
+    patch.setattr(Timers, "arm", lambda self, key, at: None if key[0] in _SESSIONS else arm(self, key, at))
+
+
+def old_generations_may_commit(patch: Patch) -> None:
+    patch.setattr(ClassicGroup, "_refuse_generation", lambda self, member_id, instance, generation: self.refuse_member(member_id, instance))
+
+
+def fenced_static_members_are_taken_for_their_successors(patch: Patch) -> None:
+    refuse = ClassicGroup.refuse_member
+
+    def lenient(self: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
+        return ErrorCode.NONE if instance in self.static_members else refuse(self, member_id, instance)
+
+    patch.setattr(ClassicGroup, "refuse_member", lenient)
+
+
+def epochs_are_not_bumped(patch: Patch) -> None:
+    bump = heartbeat_848.subscribe
+
+    def keeps(group: Any, *arguments: Any, **options: Any) -> Any:
+        progress = bump(group, *arguments, **options)
+        if not group.members:
+            return progress
+        events = tuple(event for event in progress.events if not isinstance(event, GroupEpochBumped))
+        return progress._replace(events=events, epoch=group.group_epoch)
+
+    patch.setattr(heartbeat_848, "subscribe", keeps)
+
+
+def offsets_are_lost_with_their_coordinator(patch: Patch) -> None:
+    fold = load.evolve
+    patch.setattr(load, "evolve", lambda group, event, at: None if isinstance(event, OffsetsCommitted) else fold(group, event, at))
+
+
+def writes_are_acknowledged_by_the_leader_alone(patch: Patch) -> None:
+    patch.setattr(PartitionLog, "high_watermark", property(lambda self: self.log_end_offset, lambda self, value: None), raising=False)
 
 
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
