@@ -71,7 +71,7 @@ class OneLeader(Judge):
 
     def see(self, line: Line) -> None:
         kind = line["type"]
-        if kind in ("GroupDeleted", "GroupUnloaded"):
+        if kind in ("GroupDeleted", "GroupUnloaded", "GroupLoaded"):  # a generation that was not stored begins again (ERR-7)
             self._leaders = {key: leader for key, leader in self._leaders.items() if key[0] != line["group"]}
         if kind not in ("GenerationStarted", "GenerationStored"):
             return

@@ -11,6 +11,7 @@ import pytest
 from coordinator import Emulator
 from coordinator.judges import ALL, Judgement, judge
 from coordinator.judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
+from coordinator.judges.generations import OneLeader
 from coordinator.judges.liveness import FewRebalances, StableWithin
 from coordinator.judges.ownership import RevokedBeforeAssigned
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
@@ -185,6 +186,18 @@ def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
     assert judged(stored, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # nobody else coordinates it
     gone = line(8, "GroupUnloaded", broker=2)
     assert judged(stored, loaded, expired, gone, asked, written | {"broker": 1}, refused) is Judgement.BROKEN  # loaded by none: all counts
+
+
+def test_a_generation_that_was_not_stored_may_begin_again_with_another_leader() -> None:
+    """ERR-7: its successor loads the group as it was before, perhaps before the former coordinator learns of that."""
+    def line(seq: int, kind: str, **fields: object) -> Line:
+        return {"seq": seq, "at_ms": seq, "stream": "group", "type": kind, "cause": None, "group": "g", "generation": 1, **fields}
+
+    begun = line(1, "GenerationStarted", broker=2, leader="a", members=["a", "b"])
+    loaded, unloaded = line(2, "GroupLoaded", broker=1, generation=0), line(3, "GroupUnloaded", broker=2)
+    anew = line(4, "GenerationStarted", broker=1, leader="b", members=["a", "b"])
+    assert judge([begun, loaded, unloaded, anew], [OneLeader])[0].judgement is Judgement.KEPT
+    assert judge([begun, anew], [OneLeader])[0].judgement is Judgement.BROKEN
 
 
 def test_who_was_removed_and_does_not_know_owns_nothing() -> None:
