@@ -8,12 +8,14 @@ ClusterError and changes nothing. Does not depend on sockets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..cluster import Partition
 from ..cluster.controller.leaders import move_leader
+from ..cluster.controller.reassignments import reassign
 from ..cluster.network import HostState
 from ..cluster.replication import Pace
+from ..errors import ErrorCode
 from .errors import ClusterError
 from .runtime import Brokers
 
@@ -175,6 +177,40 @@ class Hosts:
                 f"broker {broker} cannot lead {topic}-{index}: in sync are {_text(partition.isr)}; fenced brokers lead nothing")
         self.cluster.look(now)
         return before
+
+    def reassign(self, topic: str, index: int, replicas: Sequence[int] | None, now: int) -> tuple[int, ...]:
+        """Let a partition move to other brokers, or (None) not move after all; answers those that it had when it last stood still.
+
+        Those it had before the move that is under way cancel it. No brokers: one that lacks the partition takes its leader's place, or,
+        if all have it, the next replica becomes the preferred leader.
+        """
+        self._must_decide()
+        partition = self._partition(topic, index)
+        before = tuple(node for node in partition.replicas if node not in partition.adding)
+        aim = tuple(node for node in partition.replicas if node not in partition.removing)
+        if replicas is None:
+            self._reassign(partition, None, now)
+            return aim
+        target = list(replicas) or self._elsewhere(before)
+        if partition.reassigning and set(target) == set(before):
+            self._reassign(partition, None, now)  # as a target they would be added and removed at once, for ever (REASN-4)
+            before = aim
+        if target != partition.replicas or partition.reassigning:
+            self._reassign(partition, target, now)
+        return before
+
+    def _reassign(self, partition: Partition, target: list[int] | None, now: int) -> None:
+        refused = reassign(self.cluster.controller, partition.topic, partition.index, target, now)
+        if refused.error is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS:
+            raise ClusterError(f"{partition.topic}-{partition.index} does not move: there is nothing to cancel")
+        if refused.error:
+            where = f"cannot move to {_text(target)}" if target else "cannot stay where it was"
+            raise ClusterError(f"{partition.topic}-{partition.index} {where}: {refused.message}")
+        self.cluster.look(now)
+
+    def _elsewhere(self, replicas: Sequence[int]) -> list[int]:
+        free = [node for node in sorted(self.cluster.brokers) if node not in replicas]
+        return [free[0], *replicas[1:]] if free else [*replicas[1:], replicas[0]]
 
     def _partition(self, topic: str, index: int) -> Partition:
         cluster = self.cluster.controller.cluster

@@ -125,6 +125,12 @@ def _add_brokers(words: Words) -> None:
     parser.add_argument("broker", type=int)
     parser.add_argument("--ms", type=int, default=0, metavar="N", help="so late")
     parser.add_argument("--bytes-per-second", type=int, metavar="N")
+    parser = verb("reassign", "let a partition move to other brokers, or cancel that", _reassign, done)
+    parser.add_argument("topic")
+    parser.add_argument("partition", type=int)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--to", metavar="ID,ID,...", help="preferred leader first; without it one that lacks it takes the leader's place")
+    where.add_argument("--cancel", action="store_true", help="let it not move after all")
     for name, told in (("unload", "let the only broker lose the groups' partition"), ("load", "let it lead that partition again")):
         verb(name, told, _shard, done).add_argument("--partition", type=int, help="one of __consumer_offsets; without it all")
 
@@ -210,6 +216,14 @@ def _by_table(client: Client, args: argparse.Namespace) -> Any:
 
 def _slow(client: Client, args: argparse.Namespace) -> Any:
     return _control(client, "SlowFollower", broker=args.broker, delay_ms=args.ms, bytes_per_second=args.bytes_per_second)
+
+
+def _reassign(client: Client, args: argparse.Namespace) -> Any:
+    brokers = [] if args.to is None else args.to.split(",")
+    if not all(broker.isdecimal() for broker in brokers):
+        raise UsageError(f"--to {args.to!r}: write the ids of brokers, preferred leader first, such as 2,3")
+    replicas = None if args.cancel else [int(broker) for broker in brokers]
+    return _control(client, "ReassignPartition", topic=args.topic, partition=args.partition, replicas=replicas)
 
 
 def _shard(client: Client, args: argparse.Namespace) -> Any:

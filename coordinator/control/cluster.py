@@ -56,6 +56,16 @@ class MoveCoordinator:
 
 
 @dataclass(frozen=True, slots=True)
+class ReassignPartition:
+    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move that is under way, as do the replicas
+    that it had before; none given: a broker that lacks it takes its leader's place. Inverse: ReassignPartition back to those it had."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FenceBroker:
     """Let the controller fence a broker until UnfenceBroker, its inverse."""
 
@@ -119,8 +129,8 @@ class SlowLoad:
 
 
 Verb = (
-    StopBroker | StartBroker | MoveLeader | MoveCoordinator | FenceBroker | UnfenceBroker | CutLink | HealLink | CutClient | HealClient
-    | SlowFollower | SlowLoad
+    StopBroker | StartBroker | MoveLeader | MoveCoordinator | ReassignPartition | FenceBroker | UnfenceBroker | CutLink | HealLink
+    | CutClient | HealClient | SlowFollower | SlowLoad
 )
 VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
 
@@ -152,6 +162,8 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: Verb, now: int) -> Verb | Non
         case MoveCoordinator(group, to):
             before = hosts.move_leader(CONSUMER_OFFSETS, _partition_of(cluster, group), to, now)
             return MoveCoordinator(group, before)
+        case ReassignPartition(topic, partition, replicas):
+            return ReassignPartition(topic, partition, hosts.reassign(topic, partition, replicas, now))
         case FenceBroker(broker):
             hosts.fence(broker, now)
             return UnfenceBroker(broker)
@@ -215,13 +227,24 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
     kind = VERBS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ClusterError(f"{name!r} is no verb: they are {', '.join(VERBS)}")
+    if isinstance(values.get("replicas"), list):
+        values["replicas"] = tuple(values["replicas"])
     try:
         verb: Verb = kind(**values)
     except TypeError:
         raise ClusterError(f"{name} has the fields {', '.join(kind.__dataclass_fields__)}, not {', '.join(values) or 'none'}") from None
     for field, hint in get_type_hints(kind).items():
+        if field == "replicas":
+            _check_replicas(name, getattr(verb, field))
+            continue
         value, wanted = getattr(verb, field), hint if isinstance(hint, type) else str if hint is How else int
         optional = hint == int | None and value is None
         if not optional and (not isinstance(value, wanted) or isinstance(value, bool)):
             raise ClusterError(f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}")
     return verb
+
+
+def _check_replicas(name: str | None, value: object) -> None:
+    if value is not None and not (isinstance(value, tuple) and all(type(broker) is int for broker in value)):
+        given = list(value) if isinstance(value, tuple) else value
+        raise ClusterError(f"{name}: replicas is {given!r}; give a list of brokers, preferred leader first, such as [2, 3]")

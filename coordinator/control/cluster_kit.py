@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from .processing import ProcessingKit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .cluster import How, Verb
 
@@ -71,6 +71,13 @@ class ClusterKit(ProcessingKit):
         from .cluster import MoveCoordinator
 
         return Done(MoveCoordinator(group, to), self.control)
+
+    def reassign_partition(self, topic: str, partition: int, replicas: Sequence[int] | None = ()) -> Done:
+        """Let a partition move to these brokers, preferred leader first; without any, one that lacks it takes its leader's place; None
+        cancels a move that is under way."""
+        from .cluster import ReassignPartition
+
+        return Done(ReassignPartition(topic, partition, None if replicas is None else tuple(replicas)), self.control)
 
     def fence_broker(self, broker: int) -> Done:
         """Let the controller fence a broker: it leads nothing."""

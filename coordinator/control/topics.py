@@ -1,4 +1,4 @@
-"""Topics of a running broker, in the words of a test: make, grow, reassign, delete, write, read, truncate.
+"""Topics of a running broker, in the words of a test: make, grow, delete, write, read, truncate.
 
 Each function builds the request that a client would send, and reads its answer. They raise ControlError where Kafka refuses,
 in Kafka's words.
@@ -13,12 +13,6 @@ from ..cluster.compression import decompress
 from ..cluster.record_codec import Record, build_batch, read_records
 from ..cluster.records import CONTROL, HEADER_SIZE, NO_PRODUCER_ID, TRANSACTIONAL, parse_header
 from ..partitioners.murmur2 import partition_for_key
-from ..wire.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from ..wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from ..wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest, CreateTopicsResponse
 from ..wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsResponse, DeleteRecordsTopic
@@ -77,17 +71,6 @@ def grow(broker: Broker, now: int, name: str, partitions: int) -> None:
     request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=partitions, assignments=None)], timeout_ms=_TIMEOUT_MS)
     (result,) = ask(broker, request, CreatePartitionsResponse, now).results
     check(result.error_code, f"topic {name} cannot have {partitions} partitions", result.error_message)
-
-
-def reassign(broker: Broker, now: int, name: str, partition: int, replicas: Sequence[int] | None) -> None:
-    """Let a partition move to these brokers, the preferred leader first; None: let it not move after all (KIP-455)."""
-    row = ReassignablePartition(partition_index=partition, replicas=None if replicas is None else list(replicas))
-    request = AlterPartitionReassignmentsRequest(
-        timeout_ms=_TIMEOUT_MS, topics=[ReassignableTopic(name=name, partitions=[row])])
-    answer = ask(broker, request, AlterPartitionReassignmentsResponse, now)
-    check(answer.error_code, f"{name}-{partition} cannot move", answer.error_message)
-    result = answer.responses[0].partitions[0]
-    check(result.error_code, f"{name}-{partition} cannot move to {replicas}", result.error_message)
 
 
 def delete(broker: Broker, now: int, name: str) -> None:

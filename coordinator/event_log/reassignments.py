@@ -61,6 +61,9 @@ class Reassignments:
         self._fenced: dict[int, str] = {}
         self._latest: dict[tuple[str, int], Reassignment] = {}
         self._first_steps: dict[tuple[str, int], Step] = {}
+        self._placed: dict[tuple[str, int], list[int]] = {}
+        """Where partitions are that do not move, preferred leader first, as far as the log tells."""
+        self._partitions: dict[str, int] = {}
 
     def follow(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The lines, each of which is seen on its way. Raises LogError for one that lacks what its type has."""
@@ -81,6 +84,8 @@ class Reassignments:
             case "BrokerUnfenced":
                 if self._fenced.pop(line["broker"], None) is not None:
                     self._broker(line, f"broker {line['broker']} is back")
+            case "TopicCreated" | "PartitionsAdded":
+                self._place(line)
             case "TopicDeleted":
                 for key in [key for key in self._running if key[0] == line["topic"]]:
                     self._end(self._running.pop(key), line, "topic deleted", "its topic was deleted, and it with it")
@@ -109,14 +114,24 @@ class Reassignments:
 
     # -- lines
 
+    def _place(self, line: Line) -> None:
+        topic = line["topic"]
+        first = 0 if line["type"] == "TopicCreated" else self._partitions.get(topic, 0)
+        placed = line.get("replicas") or ()
+        self._partitions[topic] = first + len(placed)
+        self._placed |= {(topic, first + index): list(replicas) for index, replicas in enumerate(placed)}
+
     def _partition(self, line: Line) -> None:
         key = line["topic"], line["partition"]
         running = self._running.get(key)
         if line["type"] == "ReassignmentStarted":
             self._start(line, running)
-        elif running is None:
             return
-        elif line["type"] == "ReassignmentCompleted":
+        if not line["adding"] and not line["removing"]:
+            self._placed[key] = line["replicas"]
+        if running is None:
+            return
+        if line["type"] == "ReassignmentCompleted":
             self._moves(running, line)
             gone = f"; {_text(running.removing)} is gone (OfflineReplica, NonExistentReplica)" if running.removing else ""
             self._end(self._running.pop(key), line, "completed", f"completed: AR is {_text(line['replicas'])}{gone}")
@@ -127,7 +142,7 @@ class Reassignments:
 
     def _start(self, line: Line, running: Reassignment | None) -> None:
         replicas, adding, removing = line["replicas"], line["adding"], line["removing"]
-        original = [broker for broker in replicas if broker not in adding]
+        original = running.original if running is not None else self._original(line)
         target = [broker for broker in replicas if broker not in removing]
         told = (
             f"AR {_text(replicas)}, OAR {_text(original)}, RAR {_text(target)}; adding {_text(adding)} (NewReplica), "
@@ -144,6 +159,12 @@ class Reassignments:
             one.steps.insert(0, first)
         self._latest[one.topic, one.partition] = one
         self.all.append(one)
+
+    def _original(self, line: Line) -> list[int]:
+        """The replicas before, in their own order; in that of AR, which begins with the target, if the log began later."""
+        there = [broker for broker in line["replicas"] if broker not in line["adding"]]
+        placed = self._placed.get((line["topic"], line["partition"]), there)
+        return placed if set(placed) == set(there) else there
 
     def _moves(self, one: Reassignment, line: Line) -> None:
         for broker in line["isr"]:

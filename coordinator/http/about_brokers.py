@@ -30,6 +30,8 @@ def verb_schema() -> dict[str, Any]:
 def _how(kind: str) -> dict[str, Any]:
     if kind == "How":
         return {"enum": list(cluster.How.__args__)}  # type: ignore[attr-defined]
+    if "tuple" in kind:
+        return {"type": ["array", "null"], "items": {"type": "integer"}}
     return {"type": ["integer", "null"]} if "None" in kind else {"type": "integer"} if kind == "int" else {"type": "string"}
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..control import topics
+from ..control.cluster import ReassignPartition
 from ..control.own_requests import ControlError
 from ..simulator.member import SimulatedMember
 from ..wire.messages.offset_commit import (
@@ -39,12 +40,11 @@ def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
         more = action.get("more", _MORE_PARTITIONS)
         if type(more) is not int or not 1 <= more <= 100:
             raise ActionError(f"more {more!r}: from 1 to 100 partitions")
-    elif kind == "reassign":
-        _check_target(scenario, action)
     return scenario
 
 
-def _check_target(scenario: Scenario, action: Plain) -> None:
+def reassignment(scenario: Scenario, action: Plain) -> ReassignPartition:
+    """The verb of an action that lets a partition of the first topic move. Raises ActionError."""
     most = next(iter(scenario.topics.values()))
     partition, replicas = action.get("partition", 0), action.get("replicas")
     if scenario.brokers < 2:
@@ -55,6 +55,7 @@ def _check_target(scenario: Scenario, action: Plain) -> None:
     right = isinstance(replicas, list) and all(type(each) is int and each in known for each in replicas)
     if replicas is not None and not (right and 0 < len(replicas) == len(set(replicas))):
         raise ActionError(f"reassign: replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first")
+    return ReassignPartition(next(iter(scenario.topics)), partition, tuple(replicas or ()))
 
 
 def plan(world: World, scenario: Scenario, actions: Sequence[Plain]) -> None:
@@ -83,18 +84,6 @@ def _add_partitions(world: World, topic: str, action: Plain) -> None:
     topics.grow(broker, world.now, topic, len(broker.cluster.topics[topic].partitions) + action.get("more", _MORE_PARTITIONS))
 
 
-def _reassign(world: World, topic: str, action: Plain) -> None:
-    broker, number = _broker(world), action.get("partition", 0)
-    now_there = broker.cluster.topics[topic].partitions[number].replicas
-    topics.reassign(broker, world.now, topic, number, action.get("replicas") or _elsewhere(now_there, len(world.brokers.brokers)))
-
-
-def _elsewhere(replicas: Sequence[int], brokers: int) -> list[int]:
-    """Where a partition may move: a broker that lacks it takes its leader's place; if none lacks it, the next one leads."""
-    free = [broker for broker in range(1, brokers + 1) if broker not in replicas]
-    return [free[0], *replicas[1:]] if free else [*replicas[1:], replicas[0]]
-
-
 def _commit(world: World, topic: str, action: Plain) -> None:
     """An OffsetCommit of a member's first partition, with the generation that it knows, whatever phase the group is in.
 
@@ -112,5 +101,5 @@ def _commit(world: World, topic: str, action: Plain) -> None:
 
 
 _IN_WORLD: Final[dict[str, Callable[[World, str, Plain], None]]] = {
-    "add_partitions": _add_partitions, "reassign": _reassign, "commit": _commit,
+    "add_partitions": _add_partitions, "commit": _commit,
 }  # fmt: skip

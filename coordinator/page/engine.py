@@ -21,7 +21,7 @@ from ..simulator.scenario import FaultPlan, MemberKind, Scenario, members_of, re
 from ..simulator.schema import TABLES, Key, duration_ms
 from ..simulator.world import EPOCH_MS
 from ..version import __version__
-from .acting import ActionError, Plain, in_world, plan
+from .acting import ActionError, Plain, in_world, plan, reassignment
 from .copying import CopyError
 from .picture import Picture
 
@@ -159,10 +159,14 @@ def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario
     return _fault(scenario, FaultPlan(at_ms, None, verb=verbs.MoveCoordinator(scenario.members[0].group, int(action.get("to", 2)))))
 
 
+def _reassign(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
+    return _fault(scenario, FaultPlan(at_ms, None, verb=reassignment(scenario, action)))
+
+
 ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
     "close": _ends("close"), "kill": _ends("crash"), "freeze": _freeze, "stall": _stall, "slow_assignor": _slow_assignor,
     "lose_answer": _lose_answer, "cut": _cut, "twin": _twin, "join": _join, "move_coordinator": _move_coordinator,
-    "add_partitions": in_world, "reassign": in_world, "commit": in_world,
+    "add_partitions": in_world, "reassign": _reassign, "commit": in_world,
 }  # fmt: skip
 """What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how long a member starts again."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})

@@ -14,6 +14,7 @@ from coordinator.control.cluster import (
     HealLink,
     MoveCoordinator,
     MoveLeader,
+    ReassignPartition,
     SlowFollower,
     SlowLoad,
     StartBroker,
@@ -42,6 +43,10 @@ BROKERS = "the brokers are 1, 2, 3"
     (MoveLeader("nope", 0, 1), "there is no partition nope-0: topics are __consumer_offsets, orders"),
     (MoveCoordinator("g", 3), "broker 3 cannot lead __consumer_offsets-3: in sync are 1; fenced brokers lead nothing"),
     (MoveCoordinator("g", 7), f"there is no broker 7: {BROKERS}"),
+    (ReassignPartition("nope", 0), "there is no partition nope-0: topics are __consumer_offsets, orders"),
+    (ReassignPartition("orders", 0, None), "orders-0 does not move: there is nothing to cancel"),
+    (ReassignPartition("orders", 0, (1, 9)), (
+        "orders-0 cannot move to 1, 9: The manual partition assignment includes broker 9, but no such broker is registered.")),
     (FenceBroker(2), "broker 2 is fenced on purpose already; so are 2"),
     (FenceBroker(3), "broker 3 is stopped, not running; running are 1, 2"),
     (FenceBroker(5), f"there is no broker 5: {BROKERS}"),
@@ -73,7 +78,7 @@ def test_without_a_majority_nothing_is_moved() -> None:
     cluster = Cluster()
     cluster.do(StopBroker(2, "crash"))
     cluster.do(StopBroker(3, "crash"))
-    for verb in (MoveLeader("orders", 0, 1), FenceBroker(1)):
+    for verb in (MoveLeader("orders", 0, 1), FenceBroker(1), ReassignPartition("orders", 0, (2,))):
         with pytest.raises(ClusterError, match="no controller can decide: a majority of the brokers must run, running are 1"):
             cluster.do(verb)
 
@@ -89,6 +94,10 @@ def test_without_a_majority_nothing_is_moved() -> None:
     ({"verb": "StopBroker", "broker": 1, "how": 3}, "StopBroker: how is 3; give a text"),
     ({"verb": "SlowFollower", "broker": 1, "delay_ms": "x"}, "SlowFollower: delay_ms is 'x'; give a whole number"),
     ({"verb": "SlowFollower", "broker": 1, "bytes_per_second": 1.5}, "SlowFollower: bytes_per_second is 1.5; give a whole number"),
+    ({"verb": "ReassignPartition", "topic": "orders", "partition": 0, "replicas": 3}, (
+        "ReassignPartition: replicas is 3; give a list of brokers, preferred leader first, such as [2, 3]")),
+    ({"verb": "ReassignPartition", "topic": "orders", "partition": 0, "replicas": [1, "2"]}, (
+        "ReassignPartition: replicas is [1, '2']; give")),
     ({"verb": "CutClient", "client_id": 5, "broker": 1}, "CutClient: client_id is 5; give a text"),
 ])
 def test_what_is_no_verb(plain: dict[str, Any], why: str) -> None:

@@ -121,9 +121,11 @@ def test_verbs_of_brokers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     with Emulator({"orders": 1}, brokers=3, remember=1000, seed=3) as kafka, opened(kafka, token="t") as port:
         monkeypatch.setenv("COORDINATOR_CONTROL_TOKEN", "t")
         stopped = ("stop 2 --how crash", "start 2", "pause 3", "start 3")
-        for words in (*stopped, "cut 1 2", "heal 1 2", "fence 2", "unfence 2", "slow 2 --ms 5"):
+        moves = ("reassign orders 0 --to 2", "reassign orders 0")
+        for words in (*stopped, "cut 1 2", "heal 1 2", "fence 2", "unfence 2", "slow 2 --ms 5", *moves):
             assert main(["ctl", "broker", *words.split(), "--control", port.url]) == 0, words
         assert main(["ctl", "broker", "move-coordinator", "g", "9", "--control", port.url]) == 1
+        assert main(["ctl", "broker", "reassign", "nope", "0", "--cancel", "--control", port.url]) == 1
         assert main(["ctl", "broker", "list", "--control", port.url]) == 0
     said = capsys.readouterr()
     assert said.out.count("running") == 3
@@ -133,6 +135,7 @@ def test_verbs_of_brokers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["broker", "reassign", "orders", "0", "--to", "2,x"], "--to '2,x': write the ids of brokers, preferred leader first, such as 2,3"),
         (["group", "wait", "g"], "wait for what?"),
         (["group", "wait", "g", "--state", "Stabel"], "did you mean stable, Stable"),
         (["group", "wait", "g", "--committed", "orders-0"], "--committed 'orders-0': write NAME=VALUE"),
