@@ -112,9 +112,13 @@ class GroupHandle(GroupLooks):
     def peer(self, topics: str | Iterable[str] | None = None, **options: Any) -> Any:
         """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`; see `Emulator.peer`.
 
-        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that it soon learns of rebalances.
+        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that it soon learns of rebalances. In a
+        group of the consumer protocol (KIP-848) the coordinator says how often they come.
         """
-        config = {_HEARTBEAT: _PEER_HEARTBEAT_MS, **(options.pop("config", None) or {})}
+        config = dict(options.pop("config", None) or {})
+        protocol = options.get("protocol") or config.get("group.protocol") or self.snapshot().type
+        if protocol != "consumer":
+            config = {_HEARTBEAT: _PEER_HEARTBEAT_MS, **config}
         return self._peer(self.group_id, topics, config=config, **options)
 
     def remove(self, name: str, reason: str = "removed by a test") -> None:

@@ -36,6 +36,8 @@ class CommitWatch:
         self._error: Exception | None = None
         self._held: SimpleQueue[_Held | None] = SimpleQueue()
         self._doors: dict[int, tuple[Broker, _Door]] = {}
+        self.dying: set[str] = set()
+        """Client ids of processes that are being killed: what they still send in this process, a dead one would not."""
         self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
         self._thread.start()
         self.install()
@@ -46,7 +48,7 @@ class CommitWatch:
         def put() -> None:
             for node, broker in self._kafka.brokers.items():
                 if self._doors.get(node, (None, None))[0] is not broker:
-                    door = _Door(broker, self._group, self._held)
+                    door = _Door(broker, self._group, self._held, self.dying)
                     self._doors[node] = (broker, door)
                     broker.interceptors.insert(0, door)
 
@@ -81,15 +83,18 @@ class CommitWatch:
 
 
 class _Door:
-    def __init__(self, broker: Broker, group: str, held: SimpleQueue[_Held | None]) -> None:
+    def __init__(self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str]) -> None:
         self._broker = broker
         self._group = group
         self._held = held
+        self._dying = dying
         self._around = BrokerSurroundings(broker)
 
     def __call__(self, call: Call) -> Verdict:
         message = call.message
         if not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest) or message.group_id != self._group:
+            return None
+        if call.client_id in self._dying:
             return None
         offsets = {}
         for topic in message.topics:
@@ -98,5 +103,6 @@ class _Door:
                 offsets[name, row.partition_index] = row.committed_offset
         interceptors = self._broker.interceptors
         then = consult(interceptors[interceptors.index(self) + 1 :], call)  # a request that was held meets no other interceptor
-        self._held.put((self._broker, call.token, CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause)))
+        by_member = bool(message.member_id) or isinstance(message, TxnOffsetCommitRequest)  # a producer need not name one
+        self._held.put((self._broker, call.token, CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause, by_member)))
         return Hold(None, then)

@@ -7,11 +7,19 @@ were processed when each was sent, everything else from lines of the event log. 
 |---|---|
 | gap | a record below a committed offset was never processed |
 | commit ahead of processing | when the commit was sent, a record below its offset was not processed yet |
+| commit beyond the end | an offset is committed behind the end of its partition: what is written next is never read |
+| commit behind processing | everything is processed, and what is committed stays below it: it will be processed again |
+| stops without committing | it was stopped in good order and had not committed all that it had processed |
+| ignores what is committed | it began below the offset that another member had committed before it got the partition |
 | processed again after its commit | a record was processed once more although an offset beyond it was committed |
 | too many duplicates | more records were processed again than the disturbances of the test explain |
 | processed after losing the partition | a record was processed while its partition was another member's |
 | commit after losing | a commit for a partition that is another's, commits with an identity that is gone, or an offset that goes back |
 | blocks the rebalance | the application has not rejoined, or was removed for that |
+| rebalances without cause | the group rebalances again and again although nobody came, went or failed |
+| stops reading | records of a partition that it owns are never processed, those of its others are |
+| does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
+| no member of its group | it commits for the group without being its member, as consumers do that assign partitions to themselves |
 | swallowed error | its commits are refused for good, and it neither ends nor stops processing |
 | ended by an error | the application says, by its attribute `error`, that it ended so where it should have gone on |
 | does not recover | the application does not come back to work after the disturbance |
@@ -39,11 +47,22 @@ AFTER_LOSING = "commit after losing"
 BLOCKS = "blocks the rebalance"
 SWALLOWED = "swallowed error"
 NO_RECOVERY = "does not recover"
+BEYOND = "commit beyond the end"
+BEHIND = "commit behind processing"
+NOT_COMMITTED = "stops without committing"
+IGNORES_COMMITTED = "ignores what is committed"
+RESTLESS = "rebalances without cause"
+STOPS_READING = "stops reading"
+DOES_NOT_LEAVE = "does not leave"
+NO_MEMBER = "no member of its group"
 ENDED = "ended by an error"
 
 _GONE = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"})
-_TOLD_AT_MOST = 3
-"""Commits of a lost identity that may be on their way before an application has heard of its loss."""
+_TOLD_AT_MOST = 100
+"""Commits of a lost identity that may be on their way before an application has heard of its loss: one for each record, if it does not
+wait for their answers."""
+_FORGETFUL = 5
+_JOINS = ("join_group", "consumer_group_heartbeat")
 _COMMITS = ("offset_commit", "txn_offset_commit")
 
 
@@ -58,12 +77,16 @@ class Finding(NamedTuple):
 
 
 class CommitSeen(NamedTuple):
-    """A commit as it came: `done` is how many records were processed by then, `seq` the request's line in the event log."""
+    """A commit as it came: `done` is how many records were processed by then, `seq` the request's line in the event log.
+
+    `by_member`: it names a member id; otherwise `member` is the client id.
+    """
 
     offsets: Mapping[TopicPartition, int]
     done: int
     member: str
     seq: int | None
+    by_member: bool = True
 
 
 class Handover(NamedTuple):
@@ -72,6 +95,14 @@ class Handover(NamedTuple):
     partitions: frozenset[TopicPartition]
     first: int
     end: int
+
+
+class OthersCommit(NamedTuple):
+    """What another member committed before the application got the partition, at this place in the application's order."""
+
+    partition: TopicPartition
+    offset: int
+    first: int
 
 
 def gaps(
@@ -95,7 +126,10 @@ def ahead(processed: Sequence[Processed], commits: Iterable[CommitSeen], records
         for place, offset in commit.offsets.items():
             missing = [at for at in records.get(place, ()) if at < offset and (*place, at) not in done]
             if missing and place not in found:
-                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]} while {_listed(missing)} were still to be processed"
+                still = f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} still to be processed"
+                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]} while {still}"
+                if len(missing) == 1 and (*place, offset - 2) in done:
+                    text += f"; {offset - 1} is the offset to commit after {offset - 2}"
                 found[place] = Finding(AHEAD, text)
     return list(found.values())
 
@@ -127,6 +161,97 @@ def duplicates(processed: Iterable[Processed], at_most: int) -> list[Finding]:
     return [Finding(DUPLICATES, f"{total} records were processed again, at most {at_most} can be explained; {often}")]
 
 
+def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) -> list[Finding]:
+    """Commits behind the end of their partition as it is now; one finding for each partition."""
+    found: dict[TopicPartition, Finding] = {}
+    for commit in commits:
+        for place, offset in commit.offsets.items():
+            if offset > ends.get(place, offset) and place not in found:
+                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, which ends at {ends[place]}"
+                found[place] = Finding(BEYOND, text)
+    return list(found.values())
+
+
+def unfinished(
+    processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
+) -> list[Finding]:
+    """Why not everything is committed: it is processed, or one partition is not read while others are."""
+    done: dict[TopicPartition, set[int]] = {}
+    for topic, index, offset in processed:
+        done.setdefault((topic, index), set()).add(offset)
+    left = {place: [at for at in offsets if at not in done.get(place, ())] for place, offsets in records.items()}
+    others_done = any(not missing and records[place] for place, missing in left.items())
+    found = []
+    for place, missing in sorted(left.items()):
+        where, at = f"{place[0]}-{place[1]}", committed.get(place, 0)
+        if not records[place] or at > records[place][-1]:
+            continue
+        if not missing:
+            last = records[place][-1]
+            why = f": the offset of the last record; to be committed is the one behind it, {last + 1}" if at == last else ""
+            found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and committed at {at}{why}"))
+        elif others_done:
+            text = f"of {where} the application has not processed {_listed(missing)}, but everything of other partitions"
+            found.append(Finding(STOPS_READING, text))
+    return found
+
+
+def not_committed(
+    processed: Iterable[Processed], committed: Mapping[TopicPartition, int], now: Mapping[TopicPartition, int],
+) -> list[Finding]:
+    """After a stop in good order: records that were processed, and are not below what is `committed`; `now` is where partitions begin."""
+    found = []
+    ends: dict[TopicPartition, list[int]] = {}
+    for topic, index, offset in processed:
+        ends.setdefault((topic, index), []).append(offset)
+    for place, offsets in sorted(ends.items()):
+        at = committed.get(place, now.get(place, 0))
+        lost = sorted({offset for offset in offsets if offset >= at})
+        if lost:
+            text = f"{place[0]}-{place[1]} was committed at {at} when it had stopped; it had processed {_listed(lost)}"
+            found.append(Finding(NOT_COMMITTED, text))
+    return found
+
+
+def began_below(processed: Sequence[Processed], others: Iterable[OthersCommit]) -> list[Finding]:
+    """Records that another member had committed before the application got their partition, and that it processed all the same."""
+    found = []
+    for other in others:
+        again = sorted({row[2] for row in processed[other.first :] if row[:2] == other.partition and row[2] < other.offset})
+        if again:
+            where = f"{other.partition[0]}-{other.partition[1]}"
+            text = f"{where} was committed at {other.offset} by another member, and then the application processed {_listed(again)}"
+            found.append(Finding(IGNORES_COMMITTED, text))
+    return found
+
+
+def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> list[Finding]:
+    """More rebalances from a line of the event log on than `at_most`."""
+    begun = [line for line in lines if line["type"] == "RebalanceStarted" and line["group"] == group and line["seq"] >= since]
+    if len(begun) <= at_most:
+        return []
+    return [Finding(RESTLESS, f"{len(begun)} rebalances began while nobody came or went; the last reason: {begun[-1]['reason']}")]
+
+
+def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool) -> list[Finding]:
+    """Commits that name no member. `ever`: the application has no member at all.
+
+    Otherwise those that are refused because there are members, from a client that never joined, or again and again: a client that is
+    about to join again may send a few.
+    """
+    joined = {line["client"] for line in lines if line["type"] == "RequestSeen" and line["api"] in _JOINS}
+    refused = {line["cause"] for line in lines if line["type"] == "RequestRefused" and line.get("api") in _COMMITS}
+    count: Counter[str] = Counter()
+    for commit in commits:
+        if commit.by_member or not (ever or commit.seq in refused):
+            continue
+        count[commit.member] += 1
+        if ever or commit.member not in joined or count[commit.member] > _FORGETFUL:
+            told = "is refused, because the group has members" if commit.seq in refused else "is no member"
+            return [Finding(NO_MEMBER, f"{commit.member} commits without a member id, and {told}: it assigns partitions to itself")]
+    return []
+
+
 def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> list[Finding]:
     """Records that were processed while their partitions were others'."""
     found = []
@@ -139,12 +264,13 @@ def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> li
     return found
 
 
-def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = ()) -> list[Finding]:
+def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = ()) -> list[Finding]:
     """Commits for partitions that were not the member's, again and again with an identity that is gone, or that go back.
 
-    `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged.
+    `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged. `killed`: of
+    processes that were killed, whose last commits are refused by the kit itself.
     """
-    peers = set(own)
+    peers, dead = set(own), set(killed)
     mine = [line for line in lines if line.get("group", group) == group]
     (verdict,) = judge(mine, [CommitsStayWithinAssignment], streams=frozenset({"group", "wire"}))
     found = [Finding(AFTER_LOSING, finding.text) for finding in verdict.findings]
@@ -153,7 +279,8 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = ()) -> 
     for line in mine:
         member = line.get("member") or ""
         identity = f"{member} of generation {line.get('generation')}"
-        if line["type"] == "RequestRefused" and member and line.get("api") in _COMMITS and _GONE.intersection(line["errors"]):
+        refusal = line["type"] == "RequestRefused" and line.get("api") in _COMMITS and _GONE.intersection(line["errors"])
+        if refusal and member and member not in dead:
             refused[identity] = refused.get(identity, 0) + 1
             if refused[identity] == _TOLD_AT_MOST + 1:
                 text = f"{identity} goes on committing at {line['at_ms']} ms although it is told {line['errors'][0]}"
@@ -167,6 +294,16 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = ()) -> 
         if line["type"] == "OffsetsCommitted":
             last |= {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]}
     return found
+
+
+def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Processed:
+    """What a record of an output topic says was processed. Raises TypeError if it does not say so."""
+    found = dict(headers)
+    try:
+        name, partition, offset = ((found[key] or b"").decode() for key in ("topic", "partition", "offset"))
+        return name, int(partition), int(offset)
+    except (KeyError, ValueError):
+        raise TypeError(f"records of {topic} are to have the headers topic, partition and offset; this one has {found}") from None
 
 
 def _listed(offsets: Sequence[int]) -> str:

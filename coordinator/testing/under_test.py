@@ -24,9 +24,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..control.waiting import WaitTimeoutError
+from ..members.effects import Position
 from . import findings
 from .commit_watch import CommitWatch
-from .findings import Finding, Handover, Processed
+from .findings import CommitSeen, Finding, Handover, OthersCommit, Processed
 
 if TYPE_CHECKING:
     from ..control.groups import GroupHandle
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 PARTITIONS = 6
 PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
+RESTLESS = 8
+"""So many rebalances while something is awaited are explained; kafka-python needs several when it learns of its topic."""
+REST = 3
+"""So many are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
 DUPLICATES = 120
 """Records that may be processed again for each disturbance: what a case writes between two of them."""
 
@@ -90,7 +95,11 @@ class ApplicationUnderTest:
         self._at_most = duplicates
         self._found: list[Finding] = []
         self._handovers: list[Handover] = []
+        self._others: list[OthersCommit] = []
+        self._others_processed: list[Processed] = []
         self._peers: set[str] = set()
+        self._peer_clients: set[str] = set()
+        self._dead: set[str] = set()
         if application.topic not in self._topics():
             kafka.create_topic(application.topic, partitions)
         self._watch = CommitWatch(kafka, application.group, self._count)
@@ -108,8 +117,31 @@ class ApplicationUnderTest:
             return [(topic, partition, offset) for topic, partition, offset in self.application.processed()]
         output = getattr(self.application, "output_topic", None)
         if output is not None:
-            return [_row(record.headers, output) for record in self.kafka.records(output)] if output in self._topics() else []
+            return [findings.of_output(record.headers, output) for record in self.kafka.records(output)] if output in self._topics() else []
         return self.kafka.processed_records or None
+
+    def _records(self) -> dict[tuple[str, int], list[int]]:
+        """The offsets of what was written to its topic, by partition."""
+        topic = self.application.topic
+        records: dict[tuple[str, int], list[int]] = {(topic, index): [] for index in self.kafka.end_offsets(topic)}
+        for record in self.kafka.records(topic):
+            records[topic, record.partition].append(record.offset)
+        return records
+
+    def _commits(self) -> list[CommitSeen]:
+        return [commit for commit in self._watch.seen() if commit.member not in self._peers]
+
+    def _committed(self) -> dict[tuple[str, int], int]:
+        return {place: found.offset for place, found in self.group.committed.items() if place[0] == self.application.topic}
+
+    def _everything_processed(self) -> bool:
+        done = {*(self.processed() or ()), *self._others_processed}
+        return all((*place, at) in done for place, offsets in self._records().items() for at in offsets)
+
+    @property
+    def keeps_offsets(self) -> bool:
+        """Whether it keeps its offsets itself, and need not commit any: its attribute `keeps_offsets`."""
+        return bool(getattr(self.application, "keeps_offsets", False))
 
     def _topics(self) -> set[str]:
         return self.kafka.run(lambda: set(self.kafka.server.broker.cluster.topics))
@@ -119,7 +151,7 @@ class ApplicationUnderTest:
 
     def members(self) -> list[MemberSnapshot]:
         """The application's own members: all but the peers of this test."""
-        return [member for member in self.group.members if member.member_id not in self._peers]
+        return [member for member in self.group.members if member.client_id not in self._peer_clients]
 
     def member(self) -> MemberSnapshot:
         """The first of its members. Raises ApplicationError if it has none."""
@@ -150,6 +182,26 @@ class ApplicationUnderTest:
         self.running = False
         self.application.stop()
 
+    def stop_and_leave(self) -> None:
+        """Stop it in good order; its members leave, static ones aside. Raises ApplicationError if they do not."""
+        static = any(member.instance_id is not None for member in self.members())
+        self.stop()
+        if static:
+            return
+        try:
+            self.group.wait(state="Empty", timeout=self.patience_s)
+            self.group.verify().left_cleanly()
+        except AssertionError as error:  # a time-out is one
+            text = f"it was stopped, and did not close its consumer: {error}"
+            raise ApplicationError([*self.findings(), Finding(findings.DOES_NOT_LEAVE, text)]) from None
+
+    def verify_committed(self) -> None:
+        """It was stopped in good order: what it processed is committed. Raises ApplicationError."""
+        if not self.keeps_offsets and (processed := self.processed()) is not None:
+            starts = dict.fromkeys(self._records(), 0)
+            self._found += findings.not_committed(processed, self._committed(), starts)
+        self.verify()
+
     def kill(self) -> None:
         """End it as a process dies: from now on its commits and its LeaveGroup are refused and do nothing, and its session ends."""
         self.disturbances += 1
@@ -159,6 +211,8 @@ class ApplicationUnderTest:
             self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
             for client in clients for api in ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup")
         ]  # fmt: skip
+        self._watch.dying |= clients
+        self._dead |= {member.member_id for member in self.members()}
         try:
             self.application.kill()
             for member in self.members():
@@ -166,6 +220,7 @@ class ApplicationUnderTest:
         finally:
             for cut in cuts:
                 cut.remove()
+            self._watch.dying -= clients
 
     def produce(self, count: int, value: bytes = b"record") -> None:
         """Write records, round the partitions."""
@@ -177,6 +232,7 @@ class ApplicationUnderTest:
         self.disturbances += 2
         config = {"enable.auto.commit": "false", **options.pop("config", {})}
         with self.group.peer(self.application.topic, config=config, **options) as peer:
+            self._peer_clients.add(peer.client_id)
             try:
                 yield peer
             except BaseException:
@@ -193,14 +249,38 @@ class ApplicationUnderTest:
         yield
         self._handovers.append(Handover(owned, first, self._count()))
 
+    def peer_commits(self, peer: PeerHandle) -> None:
+        """The peer commits everything in its partitions, as if it had processed it. Raises what a refused commit raises."""
+        ends = self.kafka.end_offsets(self.application.topic)
+        owned = [tp for tp in peer.owned if tp.topic == self.application.topic]
+        peer.wait_commit({tp: Position(ends[tp.partition]) for tp in owned})
+        for tp in owned:
+            place, end = (tp.topic, tp.partition), ends[tp.partition]
+            self._others.append(OthersCommit(place, end, self._count()))
+            self._others_processed += [(*place, at) for at in self._records()[place] if at < end]
+
     # -- waiting ---------------------------------------------------------------------------------------------------------
 
     def wait(self, name: str, what: str, **expected: Any) -> GroupSnapshot:
         """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name. Raises ApplicationError."""
+        mark = self.kafka.mark()
         try:
             return self.group.wait(timeout=self.patience_s, **expected)
         except WaitTimeoutError as error:
-            raise ApplicationError([*self.findings(), Finding(name, f"{what}: {error}")]) from None
+            finding = Finding(name, f"{what}: {error}")
+            found = [*self.findings(), *self._why_not(mark, offsets="lag" in expected or "committed" in expected), finding]
+            raise ApplicationError([*dict.fromkeys(found)]) from None
+
+    def _why_not(self, mark: int, *, offsets: bool) -> list[Finding]:
+        """What has kept the application from what was awaited since `mark`; `offsets`: that is a commit."""
+        lines = self.kafka.events()
+        found = findings.restless(lines, self.application.group, mark, RESTLESS)
+        if not self.members():
+            found += findings.without_membership(self._commits(), lines, ever=True)
+        processed = self.processed()
+        if offsets and processed is not None and self.members():
+            found += findings.unfinished([*processed, *self._others_processed], self._committed(), self._records())
+        return found
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something that only the application knows. Raises ApplicationError."""
@@ -223,7 +303,10 @@ class ApplicationUnderTest:
             acted=True)
 
     def wait_done(self) -> None:
-        """Wait until everything that was written is committed."""
+        """Wait until everything that was written is committed; by an application that keeps its offsets itself, processed."""
+        if self.keeps_offsets:
+            self.wait_until(self._everything_processed, "the application did not process everything that was written")
+            return
         self.wait(findings.NO_RECOVERY, "the application did not commit everything that was written", state="Stable", assigned="all", lag=0)
 
     def produce_to_its_share(self, count: int) -> None:
@@ -234,24 +317,50 @@ class ApplicationUnderTest:
         own = {place: ends[place[1]] for member in self.members() for place in member.assignment or () if place[0] == topic}
         self.wait(findings.NO_RECOVERY, "the application did not commit what was written to its share", committed=own)
 
+    def waits_for_commits(self, wait_s: float) -> bool:
+        """Whether it processes nothing more while one of its commits is not answered, for so many seconds.
+
+        An application that commits asynchronously, or leaves commits to its library, goes on; it is told of no error either.
+        """
+        with self.kafka.hold("OffsetCommit", group=self.application.group, times=1) as held:
+            self.produce(PARTITIONS)
+            held.wait_hit(timeout=max(self.patience_s, PATIENCE_S))
+            before, until = self._count(), time.monotonic() + wait_s
+            self.produce(10 * PARTITIONS)
+            while self._count() <= before:
+                if time.monotonic() > until:
+                    return True
+                time.sleep(0.005)
+        return False
+
+    def gone(self) -> bool:
+        """Whether its members leave before its patience is at its end; static ones do not leave, but close their connections."""
+        until = time.monotonic() + self.patience_s
+        while any(member.connected or member.instance_id is None for member in self.members()):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.005)
+        return True
+
     # -- the verdict -----------------------------------------------------------------------------------------------------
 
     def findings(self) -> list[Finding]:
         """Everything that is wrong so far."""
-        processed = self.processed()
-        lines = self.kafka.events()
-        found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers)]
+        processed, lines = self.processed(), self.kafka.events()
+        found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers, self._dead)]
         if processed is not None:
-            topic = self.application.topic
-            records: dict[tuple[str, int], list[int]] = {}
-            for record in self.kafka.records(topic):
-                records.setdefault((topic, record.partition), []).append(record.offset)
-            committed = {place: found.offset for place, found in self.group.committed.items() if place[0] == topic}
-            commits = self._watch.seen()
-            found += findings.ahead(processed, commits, records) or findings.gaps(processed, committed, records)
+            topic, records, commits = self.application.topic, self._records(), self._commits()
+            ends = {(topic, index): end for index, end in self.kafka.end_offsets(topic).items()}
+            others = set(self._others_processed)
+            own = {place: [at for at in offsets if (*place, at) not in others] for place, offsets in records.items()}
+            early = findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
+            found += early or findings.gaps(processed, self._committed(), own)
+            found += findings.without_membership(commits, lines, ever=False)
             found += findings.foreign(processed, self._handovers)
+            found += findings.began_below(processed, self._others)
             found += findings.processed_again(processed, commits, lines)
             found += findings.duplicates(processed, self._at_most * self.disturbances)
+        found += findings.restless(lines, self.application.group, 0, RESTLESS * (2 + self.disturbances))
         error = getattr(self.application, "error", None)
         if isinstance(error, BaseException):
             found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
@@ -262,6 +371,12 @@ class ApplicationUnderTest:
         found = self.findings()
         if found:
             raise ApplicationError(found)
+
+    def verify_rest(self, *, since: int) -> None:
+        """Nobody came or went since this mark: it did not rebalance, or a few times. Raises ApplicationError."""
+        found = findings.restless(self.kafka.events(), self.application.group, since, REST)
+        if found:
+            raise ApplicationError([*self.findings(), *found])
 
     @property
     def not_judged(self) -> str:
@@ -279,11 +394,3 @@ class ApplicationUnderTest:
         self._watch.close()
         if self.running:
             self.stop()
-
-
-def _row(headers: Any, topic: str) -> Processed:
-    found = dict(headers)
-    try:
-        return found["topic"].decode(), int(found["partition"]), int(found["offset"])
-    except (KeyError, ValueError, AttributeError):
-        raise TypeError(f"records of {topic} are to have the headers topic, partition and offset; this one has {found}") from None

@@ -1,4 +1,4 @@
-"""Six mistakes that consumer applications make, each to be mixed into any of the three: `buggy(CommitsAhead, KafkaPythonApplication)`.
+"""Nine mistakes that consumer applications make, each to be mixed into any of the three: `buggy(CommitsAhead, KafkaPythonApplication)`.
 
 They are there to be found: `tests/examples` has the kit's ready tests find and name every one of them.
 """
@@ -78,8 +78,47 @@ class SwallowsErrors(ConsumerApplication):
         pass
 
 
+class CommitsTheLastOffset(ConsumerApplication):
+    """Commits the offset of the last record that it processed; the one behind it is meant."""
+
+    def to_commit(self) -> dict[TopicPartition, int]:
+        return {partition: offset - 1 for partition, offset in super().to_commit().items()}
+
+
+class StopsWithoutCommitting(ConsumerApplication):
+    """Commits when nothing has come for a while, and not when it is told to stop before."""
+
+    idle_turns = 0
+
+    def to_commit(self) -> dict[TopicPartition, int]:
+        self.idle_turns = 0 if self.waiting else self.idle_turns + 1
+        return {} if self.ending.is_set() or self.idle_turns < 60 else super().to_commit()
+
+    def revoked(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        return {}
+
+
+class ResumesFromMemory(ConsumerApplication):
+    """Goes back to where it was itself when it gets a partition again, whatever others have committed meanwhile."""
+
+    def lost(self, partitions: Iterable[TopicPartition]) -> None:
+        listed = list(partitions)
+        super().lost(listed)
+        last = {(topic, index): offset for topic, index, offset in self.processed()}
+        self.memory = self.memory | {partition: last[partition] + 1 for partition in listed if partition in last}
+
+    def process(self) -> list[tuple[TopicPartition, int]]:
+        back = [(partition, self.memory.pop(partition)) for partition in list(self.waiting) if partition in self.memory]
+        for partition, _ in back:
+            del self.waiting[partition]
+        return back + super().process()
+
+    memory: dict[TopicPartition, int] = {}  # noqa: RUF012 - replaced, not changed, before anything is taken from it
+
+
 BUGS: tuple[type[ConsumerApplication], ...] = (
     CommitsAhead, IgnoresRevocation, CommitsAfterLosing, DoesNotSeekBack, BlocksInListener, SwallowsErrors,
+    CommitsTheLastOffset, StopsWithoutCommitting, ResumesFromMemory,
 )  # fmt: skip
 
 

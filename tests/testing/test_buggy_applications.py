@@ -20,14 +20,18 @@ CASES: dict[Any, tuple[str, set[str]]] = {
     bugs.DoesNotSeekBack: ("test_a_record_fails_once", {findings.GAP, findings.AHEAD}),
     bugs.BlocksInListener: ("test_members_come_and_go_quickly", {findings.BLOCKS}),
     bugs.SwallowsErrors: ("test_commits_are_refused_for_good", {findings.SWALLOWED}),
+    bugs.CommitsTheLastOffset: ("test_everything_is_processed_and_committed", {findings.BEHIND}),
+    bugs.StopsWithoutCommitting: ("test_it_stops_in_the_middle_of_its_work", {findings.NOT_COMMITTED}),
+    bugs.ResumesFromMemory: ("test_another_member_does_some_of_the_work", {findings.IGNORES_COMMITTED}),
 }
 """For each mistake the case that finds it, and the names that it may get. aiokafka itself refuses commits for lost partitions: there an
 application that goes on trying never commits again."""
-PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5, bugs.CommitsAfterLosing: 30.0}
+PATIENCE_S = {bugs.BlocksInListener: 1.5, bugs.SwallowsErrors: 1.5, bugs.CommitsAfterLosing: 30.0, bugs.CommitsTheLastOffset: 5.0}
 """Where the finding is that something never happens: how long it is awaited, once the application has started."""
 QUICK = {
     (bugs.CommitsAhead, "kafka-python"), (bugs.SwallowsErrors, "kafka-python"), (bugs.IgnoresRevocation, "aiokafka"),
     (bugs.DoesNotSeekBack, "aiokafka"), (bugs.CommitsAfterLosing, "confluent-kafka"), (bugs.BlocksInListener, "confluent-kafka"),
+    (bugs.CommitsTheLastOffset, "kafka-python"), (bugs.StopsWithoutCommitting, "aiokafka"), (bugs.ResumesFromMemory, "confluent-kafka"),
 }  # fmt: skip
 """The others are for `make fuzz`."""
 

@@ -1,0 +1,120 @@
+"""Findings from plain data: each is there where it must be, and not where the application has done nothing wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator import Emulator
+from coordinator.testing import findings
+from coordinator.testing.findings import CommitSeen, OthersCommit
+from coordinator.testing.under_test import ApplicationUnderTest
+
+PLACE = ("orders", 0)
+RECORDS = {PLACE: [0, 1, 2]}
+DONE = [("orders", 0, offset) for offset in RECORDS[PLACE]]
+
+
+def commit(offset: int, done: int = 3, *, seq: int = 1, by_member: bool = True) -> CommitSeen:
+    return CommitSeen({PLACE: offset}, done, "app", seq, by_member)
+
+
+def names(found: list[findings.Finding]) -> list[str]:
+    return [finding.name for finding in found]
+
+
+def test_a_commit_that_is_one_too_far_is_told_as_such() -> None:
+    assert findings.ahead(DONE, [commit(3)], RECORDS) == []
+    (found,) = findings.ahead(DONE, [commit(3, done=2)], RECORDS)
+    assert found.text == "app committed 3 for orders-0 while offset 2 was still to be processed; 2 is the offset to commit after 1"
+
+
+def test_a_commit_beyond_the_end_is_found() -> None:
+    assert findings.beyond([commit(3)], {PLACE: 3}) == []
+    assert names(findings.beyond([commit(4), commit(5)], {PLACE: 3})) == [findings.BEYOND]
+
+
+def test_what_keeps_the_committed_offset_below_the_end_is_told() -> None:
+    assert findings.unfinished(DONE, {PLACE: 3}, RECORDS) == []
+    (found,) = findings.unfinished(DONE, {PLACE: 2}, RECORDS)
+    assert found.name == findings.BEHIND
+    assert found.text.endswith("the offset of the last record; to be committed is the one behind it, 3")
+    two = {**RECORDS, ("orders", 1): [0, 1]}
+    (found,) = findings.unfinished([*DONE, ("orders", 1, 0)], {PLACE: 3}, two)
+    assert (found.name, "orders-1" in found.text) == (findings.STOPS_READING, True)
+    assert findings.unfinished(DONE[:1], {PLACE: 1}, RECORDS) == []  # it is only slow, as far as one can see
+
+
+def test_what_was_processed_and_not_committed_at_a_stop_is_found() -> None:
+    assert findings.not_committed(DONE, {PLACE: 3}, {}) == []
+    (found,) = findings.not_committed(DONE, {PLACE: 1}, {})
+    assert found.text == "orders-0 was committed at 1 when it had stopped; it had processed offsets 1, 2"
+    assert names(findings.not_committed(DONE, {}, {PLACE: 0})) == [findings.NOT_COMMITTED]
+
+
+def test_what_others_had_committed_is_not_processed() -> None:
+    assert findings.began_below(DONE, [OthersCommit(PLACE, 3, first=3)]) == []
+    assert names(findings.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [findings.IGNORES_COMMITTED]
+
+
+def test_rebalances_are_counted_from_a_mark_on() -> None:
+    lines = [{"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"} for seq in range(5)]
+    assert findings.restless(lines, "g", since=1, at_most=4) == []
+    assert names(findings.restless(lines, "g", since=0, at_most=4)) == [findings.RESTLESS]
+    assert findings.restless(lines, "another", since=0, at_most=0) == []
+
+
+def test_commits_without_a_member_id_are_those_of_who_assigns_partitions_itself() -> None:
+    refused: dict[str, Any] = {"type": "RequestRefused", "api": "offset_commit", "cause": 1}
+    joined: dict[str, Any] = {"type": "RequestSeen", "api": "join_group", "client": "app"}
+    alone = commit(3, by_member=False)
+    assert names(findings.without_membership([alone], [], ever=True)) == [findings.NO_MEMBER]
+    assert findings.without_membership([alone], [], ever=False) == []  # the group is empty: a tool may do so
+    assert names(findings.without_membership([alone], [refused], ever=False)) == [findings.NO_MEMBER]
+    assert findings.without_membership([alone], [joined, refused], ever=False) == []  # it is about to join again
+    assert names(findings.without_membership([alone] * 6, [joined, refused], ever=False)) == [findings.NO_MEMBER]
+    assert findings.without_membership([commit(3)], [refused], ever=False) == []
+
+
+class Dies:
+    """Commits once more while it is being killed, what it no longer processes."""
+
+    topic, group = "orders", "billing"
+
+    def __init__(self, kafka: Emulator) -> None:
+        self.kafka = kafka
+
+    def start(self, bootstrap_servers: str) -> None:
+        self.peer = self.kafka.group(self.group).peer(self.topic, config={"enable.auto.commit": "false"}, keep_going=True)
+
+    def stop(self) -> None:
+        self.peer.crash()
+
+    def kill(self) -> None:
+        self.peer.seek("orders", 0, 1)
+        with pytest.raises(Exception, match="UNKNOWN_MEMBER_ID"):
+            self.peer.wait_commit()
+        self.peer.crash()
+
+    def processed(self) -> list[tuple[str, int, int]]:
+        return []
+
+
+def test_what_a_killed_process_still_sends_is_not_its_fault(kafka: Emulator) -> None:
+    under_test = ApplicationUnderTest(kafka, Dies(kafka), partitions=1)
+    try:
+        under_test.start()
+        under_test.produce(1)
+        under_test.kill()
+        assert under_test.findings() == []
+    finally:
+        under_test.close()
+
+
+def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emulator) -> None:
+    kafka.create_topic("orders", 2)
+    with kafka.peer("billing", topics=["orders"], protocol="consumer"):
+        kafka.group("billing").wait(state="Stable", members=1)
+        with kafka.group("billing").peer("orders"):
+            kafka.group("billing").wait(members=2)
