@@ -9,7 +9,6 @@ Python runs again on its thread: kafka-python 3 waits on a lock until its own bo
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import sys
 from collections.abc import Iterator
@@ -71,6 +70,8 @@ class BlockWatch:
                 return
 
     def _interrupt(self, client: str, where: str) -> None:
+        import ctypes  # at first use, so that start-up does not load it
+
         text = (
             f"{client} blocks the loop that the emulator runs on, at {where}: neither can go on. Call it in a thread "
             "(await asyncio.to_thread(...)), or let the emulator have a thread of its own: `with Emulator(...)`, the fixture kafka")

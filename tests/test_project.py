@@ -102,15 +102,31 @@ def test_importing_the_package_is_cheap(plain_environment: dict[str, str]) -> No
     assert done.stdout == "\n"
 
 
-def test_serving_without_a_log_topic_loads_no_members(plain_environment: dict[str, str]) -> None:
-    """Members are a third of all modules: a broker that starts has no use for them."""
+_AT_FIRST_USE = (
+    "assignors", "coordinator.broker.commit_gate", "coordinator.broker.fetch_sessions",
+    "coordinator.broker.transactions", "coordinator.brokers", "coordinator.cluster_server", "coordinator.control.session",
+    "coordinator.event_log",
+    "coordinator.groups.consumer.heartbeat", "coordinator.groups.consumer.target", "coordinator.http", "coordinator.members",
+    "coordinator.page", "coordinator.pipeline", "coordinator.re2j", "coordinator.shards.consumer_groups", "coordinator.simulator",
+    "coordinator.transactions", "ctypes", "numpy", "re2", "tempfile",
+)
+"""What a broker of its own does not load before something asks for it."""
+
+
+def test_serving_loads_nothing_that_only_some_users_need(plain_environment: dict[str, str]) -> None:
+    """Members, several brokers, transactions, the event log and what computes KIP-848's assignments are most of all modules."""
     code = (
-        "import sys, argparse; from coordinator.cli import log_topic\n"
-        "log_topic.check_options(argparse.Namespace(log_topic=None, log_bootstrap=None, topic=[]))\n"
-        "import coordinator.broker.build, coordinator.emulator\n"
-        "print(*sorted(name for name in sys.modules if name.startswith('coordinator.members')))")
+        "import sys\n"
+        "from coordinator.cli import CommandParser, serve\n"
+        "parser = CommandParser(); serve.add_parser(parser.add_subparsers(dest='command'))\n"
+        "args = parser.parse_args(['serve', '--listen', '127.0.0.1:0', '--topic', 'orders:12'])\n"
+        "serve._take_log_options(args); serve.log_topic.check_options(args); serve._emulator(args)\n"
+        "print(*sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=plain_environment)
-    assert done.stdout == "\n"
+    loaded = done.stdout.split()
+    assert "coordinator.emulator" in loaded
+    assert [name for name in loaded if any(f"{name}.".startswith(f"{lazy}.") for lazy in _AT_FIRST_USE)] == []
+    assert len([name for name in loaded if name.startswith("coordinator.")]) <= 145, "start-up loads more than before"
 
 
 def test_the_front_door() -> None:

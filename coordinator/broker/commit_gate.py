@@ -49,17 +49,6 @@ def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> 
     return getattr(response, "error_code", ErrorCode.NONE) in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def waits_for_its_writes(response: Message | Encoded, message: Message | None = None) -> bool:
-    """Whether an answer waits for what was written with it. `message`: its request, if that is the one in hand.
-
-    A JoinGroup is answered when the join phase is over, whether or not the group that it founded is replicated; but a static member that
-    replaces another waits (STA-2).
-    """
-    if not isinstance(response, JoinGroupResponse):
-        return True
-    return isinstance(message, JoinGroupRequest) and message.group_instance_id is not None
-
-
 class _Held(NamedTuple):
     token: int
     response: Message | Encoded
@@ -115,6 +104,17 @@ class CommitGate:
         self._failed = failed
         self._written: dict[tuple[str, int], int] = {}
         self._held: list[_Held] = []
+
+    @staticmethod
+    def waits_for_its_writes(response: Message | Encoded, message: Message | None = None) -> bool:
+        """Whether an answer waits for what was written with it. `message`: its request, if that is the one in hand.
+
+        A JoinGroup is answered when the join phase is over, whether or not the group that it founded is replicated; but a static member
+        that replaces another waits (STA-2).
+        """
+        if not isinstance(response, JoinGroupResponse):
+            return True
+        return isinstance(message, JoinGroupRequest) and message.group_instance_id is not None
 
     def begin(self) -> None:
         """Another request is handled: earlier writes are not its own."""

@@ -19,7 +19,6 @@ from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..groups.requests import Request, RequestContext
 from ..shards.journal import Effects
 from ..wire.messages.sync_group import SyncGroupRequest
-from .commit_gate import waits_for_its_writes
 from .fresh_names import FreshNames
 from .lane import Lane, Waiting, uncollected
 from .limits import MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
@@ -374,7 +373,7 @@ class Broker(FreshNames):
             assert isinstance(token, int)
             if token == own:
                 mine = message
-            elif gate is not None and needs and waits_for_its_writes(message):
+            elif gate is not None and needs and gate.waits_for_its_writes(message):
                 gate.hold(token, message, None, needs, now)
             else:
                 self.answer(token, message, now)
@@ -387,7 +386,7 @@ class Broker(FreshNames):
         if self.gate is None:
             return False
         needs = self.gate.take(call.now) or self.gate.earlier(call, response, self.coordinator)
-        if needs and waits_for_its_writes(response, call.message):
+        if needs and self.gate.waits_for_its_writes(response, call.message):
             self.gate.hold(call.token, response, call, needs, call.now)
             return True
         return False

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError, log_topic
@@ -66,7 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until a signal comes. 0 after a graceful stop, 2 if the server cannot start."""
-    with _stoppable():
+    with _stoppable(), _not_collecting():
         new_loop = loop_factory(args.loop)
         import asyncio
 
@@ -77,6 +76,8 @@ def run(args: argparse.Namespace) -> int:
         with ExitStack() as ended:
             # The page shows a log, and a topic has one, so there is one for as long as it is looked at.
             if (args.page is not None or args.log_topic is not None) and args.log is None:
+                from tempfile import TemporaryDirectory
+
                 args.log = os.path.join(ended.enter_context(TemporaryDirectory(prefix="coordinator-")), "run.jsonl")
             emulator = _emulator(args)
             collect_rarely()
@@ -84,9 +85,20 @@ def run(args: argparse.Namespace) -> int:
             return runner.run(_serve(emulator, _control_port(args, emulator), args))
 
 
+@contextmanager
+def _not_collecting() -> Iterator[None]:
+    """Start-up makes much that stays and nothing to collect. The collector works from `collect_rarely` on, or after a failed start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def collect_rarely() -> None:
     """Let the garbage collector look less often at what stays: a whole collection among 100,000 offsets takes a tenth of a second."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(5_000, 2, 250)
 
 
