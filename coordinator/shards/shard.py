@@ -17,6 +17,7 @@ from ..errors import ErrorCode
 from ..groups import events as ev
 from ..groups.append_errors import client_append_error, client_operation_error
 from ..groups.classic.decide.heartbeat import decide_heartbeat
+from ..groups.classic.evolve import FOLDS as CLASSIC_FOLDS
 from ..groups.classic.model import ClassicGroup
 from ..groups.classic.responses import ANSWERING, in_version, responses_to_parked
 from ..groups.classic.settle import join_deadline_passed, loaded, session_expired, settle, sync_deadline_passed
@@ -320,18 +321,18 @@ class Shard:
     def _fold(self, group: Group, event: ev.Event, effects: Effects, before: int | None = None) -> int | None:
         """One event. Returns its number in the log; `before` is the number of the event that it follows from."""
         now, membership, kind = effects.now, group.membership, type(event)
+        if kind in _PLAIN and type(membership) is ClassicGroup:  # each member's part in a rebalance, in short
+            CLASSIC_FOLDS[kind](membership, event, now)
+            follow = FOLLOW.get(kind)
+            if follow is not None:
+                follow(self.timers, membership, event, now)
+            return self._write(group, event, effects, before)
         if kind is ev.OffsetsCommitted:  # the most frequent, in short: it changes no membership and ends nobody's waiting
             evolve(group, event, now)
             self.durable.append(now, group.group_id, event)
             return self._write(group, event, effects, before)
         if type(membership) is not ClassicGroup or kind in _OF_CONSUMER_GROUPS:
             return self._fold_of_consumer_group(group, event, effects, before)
-        if kind in _PLAIN:  # each member's part in a rebalance, in short
-            evolve(group, event, now)
-            follow = FOLLOW.get(kind)
-            if follow is not None:
-                follow(self.timers, membership, event, now)
-            return self._write(group, event, effects, before)
         renewed = self._answer(membership, event, effects) if kind in ANSWERING else ()
         inherited_ms = membership.members[event.replaced].session_timeout_ms if isinstance(event, ev.MemberReplaced) else 0
         evolve(group, event, now)

@@ -8,6 +8,7 @@ events that brought them one by one are not durable. GroupLoaded ends that.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from .. import events as ev
@@ -15,6 +16,8 @@ from ..consumer.events import ConsumerGroupDowngraded
 from .model import ClassicGroup, Member, Members, Protocols
 from .selection import topics_of
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState, may_follow
+
+_name = itemgetter(0)
 
 
 def evolve(group: ClassicGroup, event: ev.Event, at: int) -> None:
@@ -84,9 +87,10 @@ def _joined(group: ClassicGroup, event: ev.MemberJoined, at: int) -> None:
 
 
 def _update(group: ClassicGroup, member: Member, event: ev.MemberRejoined | ev.MemberReplaced) -> None:
-    _offer(group, member.protocols, -1)
-    member.protocols = event.protocols
-    _offer(group, event.protocols, 1)
+    before, member.protocols = member.protocols, event.protocols
+    if [*map(_name, before)] != [*map(_name, event.protocols)]:  # mostly only the metadata changes
+        _offer(group, before, -1)
+        _offer(group, event.protocols, 1)
     member.session_timeout_ms = event.session_timeout_ms
     member.rebalance_timeout_ms = event.rebalance_timeout_ms
 

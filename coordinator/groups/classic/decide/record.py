@@ -10,6 +10,9 @@ from ...config import GroupConfig
 from ...events import GenerationStored, MemberReplaced, StoredMember
 from ..model import ClassicGroup, metadata_of
 
+_LENGTH = 2
+"""Bytes of a text's length. A text that is null has no others."""
+
 
 def generation_record(
     group: ClassicGroup, assignments: Mapping[str, bytes] | None = None, replaced: MemberReplaced | None = None
@@ -47,7 +50,9 @@ def generation_record(
 def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -> ErrorCode:
     """What clients are told if the record cannot be written; NONE if it can."""
     error = config.append_error
-    if not error and record_size(group_id, record) > config.max_record_bytes:
+    if not error:
+        if record_size(group_id, record) <= config.max_record_bytes:
+            return ErrorCode.NONE
         error = ErrorCode.RECORD_LIST_TOO_LARGE
     return client_append_error(error)
 
@@ -55,18 +60,19 @@ def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -
 def record_size(group_id: str, record: GenerationStored) -> int:
     """Bytes of a record batch that holds this one record, key and value as Kafka lays them out (PST-2)."""
 
-    def text(value: str | None) -> int:
-        if value is None:
-            return 2
-        return 2 + (len(value) if value.isascii() else len(value.encode(errors="surrogatepass")))
-
-    value = 2 + text(record.protocol_type) + 4 + text(record.protocol_name) + text(record.leader) + 8 + 4
+    value = 2 + 4 + 8 + 4 + 3 * _LENGTH
+    texts = [record.protocol_type, record.protocol_name or "", record.leader or ""]
     for m in record.members:
-        value += text(m.member_id) + text(m.group_instance_id) + text(m.client_id) + text(m.client_host)
-        value += 4 + 4 + 4 + len(m.subscription) + 4 + len(m.assignment)
-    key = 2 + text(group_id)
+        texts += (m.member_id, m.group_instance_id or "", m.client_id, m.client_host)
+        value += 4 * _LENGTH + 4 + 4 + 4 + len(m.subscription) + 4 + len(m.assignment)
+    value += _utf8_size("".join(texts))
+    key = 2 + _LENGTH + _utf8_size(group_id)
     body = 1 + 1 + 1 + _varint_size(key) + key + _varint_size(value) + value + 1
     return 61 + _varint_size(body) + body
+
+
+def _utf8_size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
 def _varint_size(value: int) -> int:

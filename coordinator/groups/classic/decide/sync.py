@@ -50,13 +50,16 @@ def _refuse(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
         return error
     if request.generation_id != group.generation:
         return ErrorCode.ILLEGAL_GENERATION
-    if _inconsistent(request.protocol_type, group.protocol_type) or _inconsistent(request.protocol_name, group.protocol_name):
+    if request.protocol_type != group.protocol_type and _inconsistent(request.protocol_type, group.protocol_type):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if request.protocol_name != group.protocol_name and _inconsistent(request.protocol_name, group.protocol_name):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     return ErrorCode.NONE
 
 
 def _inconsistent(given: str | None, current: str | None) -> bool:
-    return given is not None and current is not None and given != current
+    """Of two names that differ: what is left out contradicts nothing."""
+    return given is not None and current is not None
 
 
 def _while_completing(group: ClassicGroup, member: Member, request: SyncGroupRequest, config: GroupConfig) -> Decision:
