@@ -27,9 +27,15 @@ def jars() -> Path:
         raise NoJavaError(f"KAFKA_JARS={given}: there is no kafka-clients-*.jar in that folder")
     if given:
         return Path(given)
-    if not LIBS.exists():
-        _fetch()
-    return LIBS
+    return fetched(POM)
+
+
+def fetched(pom: Path) -> Path:
+    """The folder of the jars that a pom names, `target/libs` beside it; they are fetched when need be. Raises NoJavaError."""
+    libs = pom.parent / "target" / "libs"
+    if not libs.exists():
+        _fetch(pom, libs)
+    return libs
 
 
 def class_path() -> str:
@@ -62,12 +68,12 @@ def _command(name: str, missing: str) -> str:
     return found
 
 
-def _fetch() -> None:
-    maven = _command("mvn", f"no jars in {LIBS}, and no Maven (mvn) to fetch them")
-    making = LIBS.parent / f"libs-making-{os.getpid()}"
-    command = [maven, "-q", "-B", "-f", str(POM), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={making}"]
+def _fetch(pom: Path, libs: Path) -> None:
+    maven = _command("mvn", f"no jars in {libs}, and no Maven (mvn) to fetch them")
+    making = libs.parent / f"libs-making-{os.getpid()}"
+    command = [maven, "-q", "-B", "-f", str(pom), PLUGIN, "-DincludeScope=runtime", f"-DoutputDirectory={making}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         shutil.rmtree(making, ignore_errors=True)
         raise NoJavaError(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip().splitlines()[:1]}")
-    put(making, LIBS)
+    put(making, libs)

@@ -1,0 +1,1 @@
+"""Kafka Streams and Java's share consumer, as the applications of others use them."""
