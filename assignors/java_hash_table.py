@@ -34,7 +34,7 @@ class HashTable(Generic[K]):
         self._hash = hash_code
         self._capacity = map_capacity(initial)
         self._places: dict[K, int] = {}
-        self._counts: dict[int, int] = {}
+        self._counts: dict[int, int] | None = {}  # keys in each bucket; None: to be counted when that is asked for
         self._trees: dict[int, TreeBin[K]] = {}
         self._first = 0
         self._last = 0
@@ -53,13 +53,14 @@ class HashTable(Generic[K]):
 
     def _took(self, numbers: list[int]) -> bool:
         """Put different partition numbers into this new table at once, if there is room for them all and no bucket gets deep."""
-        if not numbers or len(numbers) * 4 > self._capacity * 3 or max(numbers) >= _MIXED:
+        capacity = self._capacity
+        if not numbers or len(numbers) * 4 > capacity * 3 or (greatest := max(numbers)) >= _MIXED:
             return False
-        counts = Counter(map((self._capacity - 1).__and__, numbers))
-        if max(counts.values()) >= DEEP_BUCKET:
-            return False
+        if len(numbers) >= DEEP_BUCKET and greatest // capacity >= DEEP_BUCKET - 1:
+            if max(Counter(map((capacity - 1).__and__, numbers)).values()) >= DEEP_BUCKET:
+                return False
         self._places = dict(zip(numbers, range(1, len(numbers) + 1), strict=True))  # type: ignore[arg-type]  # K is int
-        self._counts = counts
+        self._counts = None
         self._last = len(numbers)
         return True
 
@@ -85,6 +86,8 @@ class HashTable(Generic[K]):
         """Remove, if it is there. A table never shrinks."""
         if self._places.pop(key, None) is None:
             return
+        if self._counts is None:  # and so there are no trees
+            return
         bucket = self._bucket(key)
         self._counts[bucket] -= 1
         tree = self._trees.get(bucket)
@@ -92,6 +95,8 @@ class HashTable(Generic[K]):
             self._make_list(bucket)
 
     def _join(self, key: K, place: int) -> None:
+        if self._counts is None:
+            self._counts = Counter(map(self._bucket, self._places))
         self._places[key] = place
         bucket = self._bucket(key)
         count = self._counts[bucket] = self._counts.get(bucket, 0) + 1

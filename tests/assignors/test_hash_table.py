@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from assignors.java_hash_table import HashTable, order_of_puts
-from assignors.java_hashing import int_hash, string_hash
+from assignors.java_hashing import copy_capacity, int_hash, string_hash
 from assignors.java_tree_bin import TreeBin
 from tests.java_jars import NoJavaError, java_program
 
@@ -129,3 +129,22 @@ def test_the_order_after_puts_into_deep_buckets(count: int) -> None:
     for key in keys:
         table.put(key)
     assert order_of_puts(keys, string_hash) == list(table)
+
+
+def test_a_copy_of_numbers_is_as_if_they_were_put_one_by_one() -> None:
+    """HM-4, HM-5: also when its buckets get deep afterwards."""
+    draw = random.Random(7)
+    for _ in range(100):
+        step = draw.choice((1, 1, 16, 64, 256))
+        numbers = draw.sample([number * step for number in range(300)], draw.randint(0, 200))
+        copy = HashTable.copy_of(numbers, int_hash)
+        one_by_one: HashTable[int] = HashTable(int_hash, copy_capacity(max(len(numbers), 11)))
+        for number in numbers:
+            one_by_one.put(number)
+        assert list(copy) == list(one_by_one)
+        for _ in range(100):
+            number = draw.choice((draw.randint(0, 99), 64 * draw.randint(0, 40), 70_000 + draw.randint(0, 9)))
+            do = draw.choice(("put", "compute", "discard"))
+            getattr(copy, do)(number)
+            getattr(one_by_one, do)(number)
+            assert list(copy) == list(one_by_one)

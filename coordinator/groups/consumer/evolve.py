@@ -10,7 +10,7 @@ from typing import Any
 
 from . import events as ev
 from .java_order import int_order, set_capacity, uuid_order
-from .model import ConsumerMembership, Held, Member, MemberState, Partitions, SubscriberCount
+from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, SubscriberCount
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -98,7 +98,8 @@ def _reconciled(group: ConsumerMembership, event: ev.ConsumerMemberReconciled, a
     member = old or Member(event.member_id)
     member = member._replace(
         member_epoch=event.member_epoch, previous_epoch=event.previous_member_epoch, state=_STATES[event.state],
-        held=member.held if event.held == member.told else held_of(event.held), revoking=held_of(event.revoking), told=event.held,
+        held=member.held if event.held == member.told else held_of(event.held),
+        revoking=held_of(event.revoking) if event.revoking else NOTHING, told=event.held,
     )  # fmt: skip
     if old is None:
         _put(group, member)
@@ -107,7 +108,8 @@ def _reconciled(group: ConsumerMembership, event: ev.ConsumerMemberReconciled, a
     if old.held is not member.held or old.revoking:
         _release(group, old)
     _own(group, member.held, member.member_epoch)
-    _own(group, member.revoking, member.member_epoch)
+    if member.revoking:
+        _own(group, member.revoking, member.member_epoch)
 
 
 def _regex_resolved(group: ConsumerMembership, event: ev.TopicRegexResolved, at: int) -> None:

@@ -6,7 +6,7 @@ The steps stand in Kafka's order; each sees the group as it was before the reque
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...errors import ErrorCode
 from ...wire.messages.consumer_group_heartbeat import (
@@ -24,6 +24,8 @@ from .requests import Decision, Refused, Timer, TimerKind
 from .subscription import RegexChange, SubscribedTopics, after, is_homogeneous, metadata_hash, names_of, update_regex
 from .target import told, update_target
 from .validation import JOINING
+
+_NOTHING_NEW: Final = (None, None, None, None, None, None)
 
 
 class Caller(NamedTuple):
@@ -160,6 +162,9 @@ def _is_held(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
 def _updated(old: Member, request: ConsumerGroupHeartbeatRequest, caller: Caller) -> Member:
     """What the request says about the member; what it leaves out stays (K8-HB-1 step 4)."""
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
+    says = (names, regex, request.instance_id, request.rack_id, request.server_assignor, old.classic)
+    if says == _NOTHING_NEW and request.rebalance_timeout_ms == -1 and (old.client_id, old.client_host) == caller:
+        return old
     return old._replace(
         instance_id=old.instance_id if request.instance_id is None else request.instance_id,
         rack_id=old.rack_id if request.rack_id is None else request.rack_id,

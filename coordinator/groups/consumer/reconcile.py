@@ -67,7 +67,7 @@ def _unsubscribe(member: Member, step: Step) -> Member:
 
 def _next(member: Member, step: Step) -> Member:
     """K8-REC-3: keep what is also in the target, revoke the rest, take what is free."""
-    same = None if member.revoking else all_kept(member.held, step.target, step.subscribed)
+    same = all_kept(member.held, step.target, step.subscribed)
     if same is not None:
         return _moved(member, step.target_epoch, MemberState.STABLE, same, NOTHING)
     kept: dict[bytes, dict[int, int]] = {}
@@ -82,8 +82,11 @@ def _next(member: Member, step: Step) -> Member:
         order = int_order(list(has), copy_capacity(len(has)))
         stays = {partition: has[partition] for partition in order if partition in wanted}
         leaves = {partition: has[partition] for partition in order if partition not in wanted}
-        missing = [partition for partition in int_order(target, set_capacity(len(target))) if partition not in stays]
-        free = [partition for partition in missing if _is_free(member, step, topic_id, partition)]
+        missing = wanted.difference(stays)
+        free = []
+        if missing:
+            released = {partition for partition in missing if _is_free(member, step, topic_id, partition)}
+            free = [partition for partition in int_order(target, set_capacity(len(target))) if partition in released]
         unreleased = unreleased or len(free) < len(missing)
         if stays:
             kept[topic_id], capacities[topic_id] = stays, copy_capacity(len(has))
