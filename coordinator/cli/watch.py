@@ -39,7 +39,9 @@ def run(args: Namespace) -> int:
     except LogError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        raise UsageError(f"cannot read {args.log}: {error.strerror or error}; `coordinator serve --log {args.log}` writes one") from None
+        folder = isinstance(error, IsADirectoryError)
+        right = "give the event log itself, a file in it" if folder else f"`coordinator serve --log {args.log}` writes one"
+        raise UsageError(f"cannot read {args.log}: {error.strerror or error}; {right}") from None
     try:
         server = PageServer("127.0.0.1", args.port, assets(), "watch.html", follower)
     except OSError as error:

@@ -95,6 +95,11 @@ def test_watch_refuses_what_it_cannot_show(tmp_path: Path, text: str | None, tol
     assert told in capsys.readouterr().err
 
 
+def test_watch_of_a_folder_asks_for_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["watch", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.endswith("Is a directory; give the event log itself, a file in it\n")
+
+
 # -- the server
 
 
