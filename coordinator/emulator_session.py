@@ -48,7 +48,13 @@ def new_session(server: Server, brokers: Callable[[], list[Broker]], seed: int, 
         running = fleet()
         return set() if running is None else {peer.member_id for peer in running.peers if peer.paused}
 
-    session = KitSession(brokers, EmulatorClock(server), seed, clients, own_members, paused)
+    def disconnect() -> None:
+        for each in server.group:
+            for protocol in list(each.protocols):
+                protocol.end()
+                protocol.transport.abort()
+
+    session = KitSession(brokers, EmulatorClock(server), seed, clients, own_members, paused, disconnect)
     server.group[0].observers.append(session.waits.look)
     return session
 

@@ -201,8 +201,9 @@ class GroupCoordinator(Partitions):
         coordinator = cls(config, None, now)
         for at_ms, group_id, event in events:
             if group_id is not None:
-                shard = coordinator.partition_shard(coordinator.partition_for(group_id))
-                refold(shard, at_ms, group_id, event)  # type: ignore[arg-type]
+                index = coordinator.partition_for(group_id)
+                served = coordinator.availability.of(index) is Leadership.LED
+                refold(coordinator.partition_shard(index), at_ms, group_id, event, served=served)  # type: ignore[arg-type]
                 continue
             coordinator.availability.evolve(event)  # type: ignore[arg-type]
             if isinstance(event, PartitionsEmptied):

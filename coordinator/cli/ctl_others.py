@@ -18,10 +18,11 @@ _ACTIONS = ("fail", "delay", "hold", "lose_request", "lose_answer", "disconnect"
 
 
 def add(words: Words) -> None:
-    """The nouns `fault`, `topic`, `broker`, `events`, and the commands `advance`, `mark`, `reset`, `story`."""
+    """The nouns `fault`, `topic`, `broker`, `snapshot`, `events`, and the commands `advance`, `mark`, `reset`, `story`."""
     _add_faults(words)
     _add_topics(words)
     _add_brokers(words)
+    _add_snapshots(words)
     parser = words.alone("advance", "let the coordinators' clock jump", _advance, _lines)
     parser.add_argument("seconds", type=float)
     parser.add_argument("--silent", action="append", metavar="MEMBER", help="a member that sends nothing meanwhile; repeatable")
@@ -95,6 +96,29 @@ def _add_topics(words: Words) -> None:
     parser.add_argument("topic")
     parser.add_argument("partition", type=int)
     parser.add_argument("--before", type=int, default=-1, metavar="OFFSET")
+
+
+def _add_snapshots(words: Words) -> None:
+    verb = words.noun("snapshot", "the whole emulator as it was: take, list, restore, forget")
+    verb("take", "keep everything as it is now; prints its number", lambda c, args: c.post("/snapshots"), lambda a: str(a["snapshot"]))
+    verb("list", "those that are kept", lambda client, args: client.get("/snapshots"), _snapshots)
+    restore = verb("restore", "go back to it; connections of Kafka clients are closed", _restore, done)
+    forget = verb("forget", "keep it no longer", lambda client, args: client.delete(_path("snapshots", args.snapshot)), done)
+    for each in (restore, forget):
+        each.add_argument("snapshot", type=int, help="its number")
+
+
+def _restore(client: Client, args: argparse.Namespace) -> Any:
+    return client.post(_path("snapshots", args.snapshot, "restore"))
+
+
+def _snapshots(answer: Any) -> str:
+    rows = [
+        [row["snapshot"], row["records"], ", ".join(f"{topic['name']}:{topic['partitions']}" for topic in row["topics"]),
+         ", ".join(row["groups"])]
+        for row in answer["snapshots"]
+    ]  # fmt: skip
+    return table([["SNAPSHOT", "RECORDS", "TOPICS", "GROUPS"], *rows])
 
 
 _VERBS: dict[str, tuple[str, str, tuple[tuple[str, type], ...]]] = {

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import NamedTuple
 
 from ..errors import ErrorCode
@@ -218,6 +219,23 @@ class PartitionLog:
         if old:
             self._epochs[:old[-1] + 1] = [EpochEnd(self._epochs[old[-1]].epoch, before)]
         return before
+
+    def adopt(self, other: PartitionLog) -> None:
+        """Become what another log is now; nothing is shared that either of them changes later."""
+        self.log_start_offset, self.log_end_offset = other.log_start_offset, other.log_end_offset
+        self.producers, self.transactions = deepcopy(other.producers), dict(other.transactions)
+        self.aborted = AbortedTransactions()
+        for entry in other.aborted:
+            self.aborted.enter(*entry)
+        self._index = OffsetIndex()
+        self._last_offsets, self._bodies_end = other._last_offsets[:], other._bodies_end[:]
+        self._tops, self._pieces = other._tops[:], other._pieces[:]
+        self._first_position, self._highest, self._epochs = other._first_position, other._highest, other._epochs[:]
+
+    def forget_producers(self) -> None:
+        """Whatever producer id and epoch comes next is taken: the coordinator of transactions goes back to earlier ones."""
+        self.producers = Producers()
+        self.transactions = {}
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -227,3 +227,10 @@ class ProducerIds:
         given = self._next
         self._next += 1
         return given
+
+    def skip(self, highest: int) -> None:
+        """Give no id up to this one, -1 being none."""
+        while self._block is not None and self._end is not None and self._end <= highest:
+            block = self._block()
+            self._next, self._end = block.start, block.stop
+        self._next = max(self._next, highest + 1)

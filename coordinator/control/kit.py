@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .faults import Fault
     from .groups import GroupHandle
     from .journal import Journal
+    from .restoring import Snapshot
     from .session import KitSession
     from .topics import ReadRecord, Written
     from .verification import Verification
@@ -87,7 +88,8 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         """Delete the records of a partition below an offset, all by default; returns where it starts now."""
         from . import topics
 
-        return self._on_broker(lambda broker, now: topics.truncate(broker, now, name, partition, before))
+        leader = self._session.leader_of
+        return self._on_broker(lambda broker, now: topics.truncate(leader(name, partition), now, name, partition, before))
 
     def end_offsets(self, name: str, *, committed: bool = False) -> dict[int, int]:
         """The offset behind the last record of each partition that consumers may read; `committed`: read_committed ones."""
@@ -118,7 +120,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
             raise ControlError(f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key")
         pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
-        leader = self._session.leader_of
+        leader, coordinating = self._session.leader_of, self._session.coordinating
 
         def write(broker: Broker, now: int) -> list[Written]:
             at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
@@ -126,14 +128,14 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
                 Record(number, at_ms, None if keys is None else _bytes(keys[number]), _bytes(value), pairs)
                 for number, value in enumerate(listed)
             ]
-            producer = None if transactional_id is None else topics.begin(broker, now, transactional_id)
+            producer = None if transactional_id is None else topics.begin(coordinating(transactional_id), now, transactional_id)
             written: dict[int, Written] = {}
             for index, found in topics.placed(broker, name, records, partition).items():
                 places = topics.produce(leader(name, index), now, name, index, found, producer=producer)
                 for record, place in zip(found, places, strict=True):
                     written[record.offset] = place
             if producer is not None:
-                topics.end(broker, now, producer, commit=not abort)
+                topics.end(coordinating(producer[0]), now, producer, commit=not abort)
             return [written[number] for number in range(len(listed))]
 
         return self._on_broker(write)
@@ -328,6 +330,25 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
         session = self._session
         self.run(lambda: reset(session))
+
+    def snapshot(self) -> Snapshot:
+        """Topics, records, groups, offsets and transactions as they are now, for `restore`: here, any number of times, or at another
+        emulator with the same broker ids. Raises ControlError while a broker does not run."""
+        from .restoring import take
+
+        session = self._session
+        return self.run(lambda: take(session))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot. All connections are closed: clients connect anew, and go on with what they find.
+
+        Groups are as a coordinator load finds them: in their last stable generation, with sessions that begin anew. Faults and settings
+        stay. Raises ControlError for what cannot be restored here; then nothing has changed.
+        """
+        from .restoring import restore
+
+        session = self._session
+        self.run(lambda: restore(session, snapshot))
 
     def story(self) -> str:
         """What a failed test should show: each group now, its timeline, what each member last sent and heard, and all faults."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from .activity import Activity
 from .clock import Clock
 from .fault_board import FaultBoard
 from .group_views import snapshot
 from .journal import Records
-from .own_requests import ControlError
+from .own_requests import ControlError, ask
 from .snapshots import GroupSnapshot, TopicPartition
 from .waiting import WaitBoard
 
@@ -22,17 +23,19 @@ class KitSession:
     """One emulator's faults, waits and activity. Everything here is called between two requests.
 
     `brokers`: those that run; `clock`: the emulator's; `clients`: client ids with an open connection; `own`: member ids of peers of
-    this emulator, with the partitions that each took over; `paused`: those of them that stand still.
+    this emulator, with the partitions that each took over; `paused`: those of them that stand still; `disconnect` closes all connections.
     """
 
     def __init__(
         self, brokers: Callable[[], list[Broker]], clock: Clock, seed: int, clients: Callable[[], set[str]],
         own: Callable[[], dict[str, frozenset[TopicPartition]]], paused: Callable[[], set[str]],
+        disconnect: Callable[[], None],
     ) -> None:
         self.brokers = brokers
         self.clock = clock
         self.now = clock.now
         self.paused = paused
+        self.disconnect = disconnect
         self.faults = FaultBoard(brokers, seed)
         self.waits = WaitBoard()
         self.records: Records | None = None
@@ -58,7 +61,16 @@ class KitSession:
         for broker in self.brokers():
             if broker.coordinator.shard_of(group_id) is not None:
                 return broker
+        for broker in self.brokers():
+            if not broker.coordinator.availability.error(broker.coordinator.partition_for(group_id)):
+                return broker
         return self.any_broker()
+
+    def coordinating(self, transactional_id: str) -> Broker:
+        """The broker that serves a transactional id; any, where nobody that runs does. Asking makes Kafka's topic for them, if need be."""
+        asked = self.any_broker()
+        ask(asked, FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]), FindCoordinatorResponse, self.now())
+        return next((broker for broker in self.brokers() if not broker.transactions.availability(transactional_id)), asked)
 
     def group_ids(self) -> Iterable[str]:
         """All groups that are served."""

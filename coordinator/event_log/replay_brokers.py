@@ -82,7 +82,8 @@ class ReplayedBrokers:
         index = coordinator.partition_for(group_id)
         if type(event) in ev.DURABLE:
             self._rows.setdefault(index, []).append(_Row(line["seq"], line["at_ms"], group_id, event))
-        refold(coordinator.partition_shard(index), line["at_ms"], group_id, event)
+        served = not coordinator.availability.error(index)
+        refold(coordinator.partition_shard(index), line["at_ms"], group_id, event, served=served)
 
     def _coordinate(self, line: Line) -> None:
         node, event = line["broker"], coordinator_from_plain(line)

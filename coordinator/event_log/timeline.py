@@ -299,7 +299,7 @@ class Timeline:
         current = group.current
         shares = [self._share(group, row, line) for row in line["members"]]
         group.stored = frozenset(row["member_id"] for row in line["members"])
-        if group.state == "Stable" or current is None:  # a static member was replaced without a rebalance
+        if group.state in ("Stable", "Dead") or current is None:  # a static member was replaced, or a snapshot restored: no rebalance
             return
         group.state = "Stable"
         group.rearmed = (line["at_ms"], "the answer to its SyncGroup")

@@ -15,6 +15,7 @@ from .shapes import ShapeError
 
 if TYPE_CHECKING:
     from ..control.fault_board import FaultHandle
+    from ..control.restoring import Snapshot
     from ..emulator import Emulator
     from ..members.live import PeerHandle
 
@@ -40,6 +41,9 @@ class Port:
         self.kafka = kafka
         self._peers: dict[int, ControlPeer] = {}
         self._numbers = 0
+        self.snapshots: dict[int, Snapshot] = {}
+        """Those that are kept, by the number under which they were taken."""
+        self._taken = 0
 
     def fault(self, number: str) -> FaultHandle:
         """A fault in force, or one that was. Raises NotThereError."""
@@ -48,6 +52,26 @@ class Port:
             if str(fault.number) == number:
                 return fault
         raise NotThereError(f"there is no fault {number!r}; there are: {', '.join(str(fault.number) for fault in known) or 'none'}")
+
+    def add_snapshot(self, snapshot: Snapshot) -> int:
+        """Keep a snapshot; answers its number."""
+        self._taken += 1
+        self.snapshots[self._taken] = snapshot
+        return self._taken
+
+    def snapshot(self, number: str) -> Snapshot:
+        """The snapshot with this number. Raises NotThereError."""
+        return self.snapshots[self._known_snapshot(number)]
+
+    def forget_snapshot(self, number: str) -> None:
+        """Keep it no longer. Raises NotThereError."""
+        del self.snapshots[self._known_snapshot(number)]
+
+    def _known_snapshot(self, number: str) -> int:
+        for known in self.snapshots:
+            if str(known) == number:
+                return known
+        raise NotThereError(f"there is no snapshot {number!r}; there are: {', '.join(map(str, self.snapshots)) or 'none'}")
 
     def add_peer(self, group: str, handle: PeerHandle) -> ControlPeer:
         """Remember a peer under the next number."""

@@ -28,6 +28,7 @@ from .remote_calls import Caller
 from .remote_faults import RemoteFault
 from .remote_groups import RemoteGroup
 from .remote_peers import RemotePeer
+from .remote_snapshots import RemoteSnapshot, number_of
 
 if TYPE_CHECKING:
     from ..control.verification import Verification
@@ -220,6 +221,14 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     def reset(self) -> None:
         """See `Kit.reset`."""
         self._caller.post("/reset")
+
+    def snapshot(self) -> RemoteSnapshot:
+        """See `Kit.snapshot`. It stays with the emulator that took it."""
+        return RemoteSnapshot(self._caller, self._caller.post("/snapshots"))
+
+    def restore(self, snapshot: RemoteSnapshot) -> None:
+        """See `Kit.restore`."""
+        self._caller.post(path_of("snapshots", number_of(snapshot, self._caller), "restore"))
 
     def run(self, function: Callable[[], T]) -> NoReturn:
         """A Python function cannot cross the wire: TypeError."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import about_brokers, about_faults, about_groups, about_peers, about_requests, about_the_log, about_the_whole, about_topics
+from . import (
+    about_brokers,
+    about_faults,
+    about_groups,
+    about_peers,
+    about_requests,
+    about_snapshots,
+    about_the_log,
+    about_the_whole,
+    about_topics,
+)
 from .operation import TABLE, Operation
 from .port import Port
 
 __all__ = [
-    "about_brokers", "about_faults", "about_groups", "about_peers", "about_requests", "about_the_log", "about_the_whole", "about_topics",
+    "about_brokers", "about_faults", "about_groups", "about_peers", "about_requests", "about_snapshots", "about_the_log", "about_the_whole",
+    "about_topics",
 ]
 
 

@@ -62,7 +62,8 @@ class RevokedBeforeAssigned(Judge):
     promise = (
         "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
-        "or was replaced by its successor while the group rebalanced; who was removed and does not know yet owns nothing"
+        "or was replaced by its successor while the group rebalanced, or the group was deleted; who was removed and does not know yet "
+        "owns nothing"
     )
     needs = frozenset({"group", "member"})
 
@@ -107,6 +108,8 @@ class RevokedBeforeAssigned(Judge):
             self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member)}
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
+        elif kind == "GroupDeleted":
+            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             self._rejoined.setdefault(group, set()).add(member)
             old, rebalances = (group, line["replaced"]), line.get("parked", False)  # who comes back in a rebalance begins it with nothing

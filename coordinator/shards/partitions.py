@@ -6,9 +6,11 @@ needed. What requests do to groups is the group coordinator's, which is made of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..groups import events as ev
 from ..groups.config import GroupConfig
+from ..groups.group import Group
 from ..java_hash import coordinator_partition
 from . import unload
 from .agenda import Agenda
@@ -102,6 +104,34 @@ class Partitions:
                 self._shards.pop(index).durable.clear()
         return effects.outcome()
 
+    def take_out(self, now: int, cause: int | None = None) -> tuple[tuple[int, ...], Outcome]:
+        """Unload every partition that is served, and delete its groups: `put_back` is to follow. Answers which partitions those are."""
+        effects = Effects(now, cause)
+        self._finish_unloading(effects)
+        served = tuple(p for p in self._partitions(None) if self.availability.of(p) is not Leadership.NOT_LED)
+        self._unload(served, effects)
+        self._finish_unloading(effects)
+        effects.cause = cause
+        for partition in served:
+            shard = self.partition_shard(partition)
+            for group_id in shard.durable.groups():
+                shard.store(shard.durable.fold(group_id), ev.GroupDeleted("a snapshot is restored"), effects)
+        return served, effects.outcome()
+
+    def put_back(
+        self, now: int, partitions: tuple[int, ...], groups: Mapping[str, Sequence[ev.Event]], cause: int | None = None,
+    ) -> Outcome:
+        """Write the durable events of groups into the partitions that `take_out` answered, and load them (ERR-7)."""
+        effects = Effects(now, cause)
+        for group_id, events in groups.items():
+            index = self.partition_for(group_id)
+            if index in partitions:
+                stored = Group(group_id, now, loading=True)
+                for event in events:
+                    self.partition_shard(index).store(stored, event, effects)
+        loaded = self.finish_load(now, partitions)
+        return Outcome((*effects.events, *loaded.events), (*effects.replies, *loaded.replies))
+
     def begin_load(self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0) -> Outcome:
         """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it is loaded (ERR-4).
 
@@ -113,7 +143,7 @@ class Partitions:
         self._begin_loads(partition, effects, by_itself=by_itself, after_ms=after_ms)
         return effects.outcome()
 
-    def _begin_loads(self, partition: int | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
+    def _begin_loads(self, partition: int | tuple[int, ...] | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
         waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
         if waiting:
             self._change(PartitionsLoading(waiting), effects)
@@ -122,8 +152,8 @@ class Partitions:
                 begins_ms = effects.now + after_ms
                 self._loads[index] = Load(self.partition_shard(index), by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
 
-    def finish_load(self, now: int, partition: int | None = None) -> Outcome:
-        """Take over the groups of one partition, or of all, as their durable events left them (ERR-7), at once."""
+    def finish_load(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
+        """Take over the groups of one partition, of several, or of all, as their durable events left them (ERR-7), at once."""
         effects = Effects(now)
         self._begin_loads(partition, effects, by_itself=False)
         loads = {index: self._loads[index] for index in self._partitions(partition) if index in self._loads}
@@ -206,5 +236,7 @@ class Partitions:
             )
         return shard
 
-    def _partitions(self, partition: int | None) -> Iterable[int]:
+    def _partitions(self, partition: int | tuple[int, ...] | None) -> Iterable[int]:
+        if isinstance(partition, tuple):
+            return partition
         return range(self.config.offsets_topic_partitions) if partition is None else (partition,)

@@ -8,10 +8,10 @@ from ..groups.group import Group
 from .shard import ENDS, Shard
 
 
-def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event) -> None:
-    """Fold an event of a log again."""
+def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event, *, served: bool) -> None:
+    """Fold an event of a log again. `served`: the shard's partition was led and loaded then; otherwise a new group is stored only."""
     kind, group = type(event), shard.groups.get(group_id)
-    if kind is ev.GroupCreated:
+    if kind is ev.GroupCreated and served:
         group = shard.groups[group_id] = Group(group_id, at_ms)
     elif kind is ev.GroupLoaded:
         group = shard.groups[group_id] = shard.durable.fold(group_id)

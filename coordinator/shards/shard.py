@@ -220,10 +220,13 @@ class Shard:
                 self._fold(group, transaction_ended(group, producer_id, committed), effects)
                 continue
             stored = self.durable.fold(group_id)
-            event = transaction_ended(stored, producer_id, committed)
-            evolve(stored, event, effects.now)
-            self.durable.append(effects.now, group_id, event)
-            self._write(stored, event, effects, None)
+            self.store(stored, transaction_ended(stored, producer_id, committed), effects)
+
+    def store(self, stored: Group, event: ev.Event, effects: Effects) -> None:
+        """Write down a durable event of a group that is not served: `stored` is what the durable events before it make."""
+        evolve(stored, event, effects.now)
+        self.durable.append(effects.now, stored.group_id, event)
+        self._write(stored, event, effects, None)
 
     def partitions_deleted(self, partitions: Collection[tuple[str, int]], effects: Effects) -> None:
         """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7), as `tick` comes to them."""

@@ -176,6 +176,13 @@ class TransactionCoordinator:
             self._deadlines.cancel((_ABORT, name))
             self._deadlines.cancel((_EXPIRE, name))
 
+    def put_back(self, transactional_id: str, events: Iterable[ev.Event], now: int, cause: int | None) -> list[Ending]:
+        """Let a transactional id be what these events make of it, and nothing else; what is to be ended of it."""
+        for event in events:
+            self._fold(event, now, cause)
+        one = self.transactions[transactional_id]
+        return [self._ending(one, cause)] if one.state in ENDING else []
+
     # -- time
 
     def next_deadline(self) -> int | None:

@@ -105,6 +105,17 @@ class TestOthers:
         assert ctl("topic", "truncate", "t", "1", "--before", "1")[1] == "1\n"
         assert ctl("topic", "delete", "t")[0] == 0
 
+    def test_snapshots(self, ctl: Ctl) -> None:
+        ctl("topic", "produce", "orders", "coffee", "--partition", "0")
+        number = ctl("snapshot", "take")[1].strip()
+        ctl("topic", "delete", "orders")
+        assert ctl("snapshot", "list")[1].splitlines()[-1].split()[:3] == [number, "1", "orders:4"]
+        assert ctl("snapshot", "restore", number) == (0, "", "")
+        assert "coffee" in ctl("topic", "records", "orders")[1]
+        assert ctl("snapshot", "forget", number)[0] == 0
+        status, _, err = ctl("snapshot", "restore", number)
+        assert (status, f"there is no snapshot '{number}'" in err) == (1, True)
+
     def test_time_and_the_log(self, ctl: Ctl) -> None:
         ctl("group", "commit", "g", "orders-0=1")
         assert "OffsetsRemoved" in ctl("advance", str(8 * 24 * 3600))[1]

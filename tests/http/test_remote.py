@@ -189,8 +189,31 @@ class TestBoth:
         kit.reset()
         assert (kit.groups(), kit.topics()) == ([], {})
 
+    def test_everything_is_as_it_was_after_a_restore(self, kit: Any) -> None:
+        kit.produce("orders", ["a"], partition=0)
+        kit.group("g").commit({("orders", 0): 1})
+        snapshot = kit.snapshot()
+        assert "orders:4; 1 records; groups: g>" in repr(snapshot)
+        for _ in range(2):
+            kit.delete_topic("orders")
+            kit.restore(snapshot)
+            assert [record.value for record in kit.records("orders")] == [b"a"]
+            assert kit.group("g").committed["orders", 0].offset == 1
+        with pytest.raises(ControlError, match="'1' is no snapshot"):
+            kit.restore("1")
+
 
 class TestFar:
+    def test_a_snapshot_stays_with_its_emulator(self, client: Client) -> None:
+        snapshot = RemoteKit(client.url).snapshot()
+        with pytest.raises(ControlError, match="was taken at another emulator: over HTTP it can be restored only there"):
+            RemoteKit(client.url).restore(snapshot)
+        kit = RemoteKit(client.url)
+        forgotten = kit.snapshot()
+        forgotten.forget()
+        with pytest.raises(LookupError, match=f"there is no snapshot '{forgotten.number}'; there are: "):
+            kit.restore(forgotten)
+
     def test_what_takes_a_python_function_says_that_it_cannot_cross(self, client: Client) -> None:
         kit = RemoteKit(client.url)
         with pytest.raises(TypeError, match="cannot be called over HTTP"):

@@ -104,7 +104,7 @@ class VirtualKafka(Kit):
     def _new_session(self) -> KitSession:
         session = KitSession(
             lambda: list(self.brokers.brokers.values()), _Clock(self), self.seed,
-            lambda: {each.connection.client_id for each in self._connections}, dict, set)
+            lambda: {each.connection.client_id for each in self._connections}, dict, set, self.drop_connections)
         self._observers.append(session.waits.look)
         return session
 
