@@ -56,6 +56,8 @@ def _add_faults(words: Words) -> None:
         parser.add_argument(f"--{name}", type=int, metavar="N", help="from which on" if name == "nth" else "how many of them")
     parser.add_argument("--probability", type=float, metavar="P")
     parser.add_argument("--name", help="what to call it")
+    parser.add_argument("--may-miss", action="store_true", help="it is no mistake if no request ever meets it")
+    parser.add_argument("--missing-ok", action="store_true", help="its topic or partition may be made later")
     verb("list", "the faults in force", lambda client, args: client.get("/faults"), _faults)
     verb("clear", "end all faults", lambda client, args: client.delete("/faults"), done)
     wait = verb("wait", "wait until requests have met it", _wait_fault, lambda answer: str(answer["text"]))
@@ -186,7 +188,7 @@ def _add_fault(client: Client, args: argparse.Namespace) -> Any:
     given = {name: getattr(args, name) for name in ("action", "api", "duration_ms", *_SELECTORS, *_OFTEN, "probability", "name")}
     if args.error is not None:
         given["error"] = int(args.error) if args.error.removeprefix("-").isdecimal() else args.error
-    given |= {name: True for name in ("answer", "after") if getattr(args, name)}
+    given |= {name: True for name in ("answer", "after", "may_miss", "missing_ok") if getattr(args, name)}
     return client.post("/faults", given)
 
 

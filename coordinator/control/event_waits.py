@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..event_log.envelope import STREAMS
+from ..event_log.types import TYPES, unknown_type
 from .expectations import ExpectationError
 from .waiting import WaitTimeoutError
 
@@ -37,14 +37,9 @@ class EventPattern:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("kind", "group", "stream"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, str):
-                raise ExpectationError(f"{name}: {value!r} is no text")
+        check_words(self.kind, self.group, self.stream)
         if self.kind is None and self.group is None and self.stream is None and not self.fields:
             raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
-        if self.stream is not None and self.stream not in (*STREAMS, "data"):
-            raise ExpectationError(f"there is no stream {self.stream!r}; there are: {', '.join((*STREAMS, 'data'))}")
         if type(self.count) is not int or self.count < 1:
             raise ExpectationError(f"count: {self.count!r}; a whole number from 1 on")
 
@@ -61,6 +56,18 @@ class EventPattern:
     def __str__(self) -> str:
         what = ", ".join(f"{name} {value}" for name, value in self.wanted.items())
         return f"{self.count} events with {what}" if self.count > 1 else f"an event with {what}"
+
+
+def check_words(kind: object, group: object, stream: object) -> None:
+    """Raise ExpectationError, which says what there is, for a type or a stream that no line can have."""
+    for name, value in (("kind", kind), ("group", group), ("stream", stream)):
+        if value is not None and not isinstance(value, str):
+            raise ExpectationError(f"{name}: {value!r} is no text")
+    if stream is not None and stream not in TYPES:
+        raise ExpectationError(f"there is no stream {stream!r}; there are: {', '.join(TYPES)}")
+    why = "" if kind is None else unknown_type(str(kind), None if stream is None else str(stream))
+    if why:
+        raise ExpectationError(why)
 
 
 def begin(session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]) -> Future[list[Line]]:

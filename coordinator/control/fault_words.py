@@ -28,7 +28,8 @@ class FaultWords(Generic[H]):
         """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing", times=1)`.
 
         `which`: the words of `faults.Selector` (group, topic, partition, member, client_id, instance_id, transactional_id, generation,
-        broker, phase) and how often: `nth` (from which on), `times` (how many; all), `probability`, `name`. The same for all below.
+        broker, phase) and how often: `nth` (from which on), `times` (how many; all), `probability`, `name`, `may_miss`,
+        `missing_ok` (its topic is made later). The same for all below.
         """
         return self._fault(api, "fail", which, error=error)
 

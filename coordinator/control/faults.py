@@ -223,7 +223,9 @@ def _is_count(value: object) -> bool:
 class Fault:
     """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a probability, meet an action.
 
-    `may_miss`: it is no mistake of a test if no request ever meets it.
+    `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or partition that it names need not be
+    there yet; otherwise a name that there is not is refused, but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about
+    such names.
     """
 
     selector: Selector = field(default_factory=Selector)
@@ -233,12 +235,16 @@ class Fault:
     probability: float = 1.0
     name: str = ""
     may_miss: bool = False
+    missing_ok: bool = False
 
     def __post_init__(self) -> None:
         if not _is_count(self.nth):
             raise FaultError(f"nth: {self.nth!r}; requests are counted from 1")
         if self.times is not None and not _is_count(self.times):
             raise FaultError(f"times: {self.times!r}; at least 1, or none for every request")
+        for word in ("may_miss", "missing_ok"):
+            if not isinstance(getattr(self, word), bool):
+                raise FaultError(f"{word}: {getattr(self, word)!r}; true or false")
         chance: object = self.probability
         if not isinstance(chance, int | float) or not 0 < chance <= 1:
             raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
@@ -266,7 +272,7 @@ def to_plain(fault: Fault) -> dict[str, Any]:
     return plain
 
 
-_OWN = ("nth", "times", "probability", "name", "may_miss")
+_OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok")
 _SELECTORS = tuple(entry.name for entry in fields(Selector))
 
 

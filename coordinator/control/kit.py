@@ -215,7 +215,13 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     def events(
         self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int = 0, **fields: Any,
     ) -> list[dict[str, Any]]:
-        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream, since a `mark`, with these fields."""
+        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream, since a `mark`, with these fields.
+
+        Raises ExpectationError for a type or a stream that there is not.
+        """
+        from .event_waits import check_words
+
+        check_words(kind, group, stream)
         wanted = {"type": kind, "group": group, "stream": stream} | fields
         given = {name: value for name, value in wanted.items() if value is not None}
         lines = self.run(self._log_lines)
@@ -300,7 +306,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         from .fault_board import FaultHandle
 
         session = self._session
-        return FaultHandle(session.faults, self.run(lambda: session.faults.add(fault)), self.run, session.now)
+        return FaultHandle(session.faults, self.run(lambda: session.add_fault(fault)), self.run, session.now)
 
     def clear_faults(self) -> None:
         """End all faults; requests that they hold back go on."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from ..cluster.model import INTERNAL_TOPICS
 from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from .activity import Activity
 from .clock import Clock
 from .fault_board import FaultBoard
+from .faults import FaultError
 from .group_views import snapshot
 from .journal import Records
 from .own_requests import ControlError, ask
@@ -17,6 +19,11 @@ from .waiting import WaitBoard
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
+    from .engine import Active
+    from .faults import Fault
+
+_BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
+"""APIs whose requests name topics that need not be there."""
 
 
 class KitSession:
@@ -86,6 +93,20 @@ class KitSession:
             return any(activity.acted(client_id, member_id, partition, since_ms) for _, activity in self._activity.values())
 
         return snapshot(self.serving(group_id), group_id, self.now(), acted, clients.__contains__)
+
+    def add_fault(self, fault: Fault) -> Active:
+        """Put a fault in force. Raises FaultError for a topic or a partition that there is not, unless it may come later."""
+        chosen = fault.selector
+        if chosen.topic is not None and not fault.missing_ok and chosen.api not in _BEFORE_TOPICS and chosen.topic not in INTERNAL_TOPICS:
+            known = {name: topic for name, topic in self.any_broker().cluster.topics.items() if not topic.internal}
+            why, found = "", known.get(chosen.topic)
+            if found is None:
+                why = f"topic {chosen.topic!r}: there is none; there are: {', '.join(known) or 'none'}"
+            elif chosen.partition is not None and not 0 <= chosen.partition < len(found.partitions):
+                why = f"partition {chosen.partition}: topic {found.name} has 0 to {len(found.partitions) - 1}"
+            if why:
+                raise FaultError(f"{why}. If it is to be made later, say missing_ok=True")
+        return self.faults.add(fault)
 
     def watch_activity(self) -> None:
         """From now on see what members fetch and commit."""

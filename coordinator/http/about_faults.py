@@ -32,6 +32,7 @@ def fault_schema() -> dict[str, Any]:
         "times": {"type": ["integer", "null"], "description": "how many of them; without it all"},
         "probability": {"type": "number", "default": 1, "description": "above 0, at most 1"},
         "name": {"type": "string"}, "may_miss": {"type": "boolean", "default": False},
+        "missing_ok": {"type": "boolean", "default": False, "description": "the topic or partition may be made later"},
     }  # fmt: skip
     return {"type": "object", "properties": properties, "required": ["action"], "additionalProperties": False}
 

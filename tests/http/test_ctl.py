@@ -91,6 +91,10 @@ class TestOthers:
         added = json.loads(ctl("fault", "add", "delay", "Fetch", "--ms", "5", "--answer", "--format", "json")[1])
         assert added["fault"] == {"action": "delay", "duration_ms": 5, "answer": True, "api": "Fetch"}
         assert ctl("fault", "add", "fail", "OffsetCommit", "--error", "27")[1].count("REBALANCE_IN_PROGRESS") == 1
+        status, _, err = ctl("fault", "add", "hold", "Fetch", "--topic", "late")
+        assert (status, "topic 'late': there is none; there are: orders" in err) == (2, True)
+        added = json.loads(ctl("fault", "add", "hold", "Fetch", "--topic", "late", "--missing-ok", "--may-miss", "--format", "json")[1])
+        assert (added["fault"]["missing_ok"], added["fault"]["may_miss"]) == (True, True)
         assert ctl("fault", "clear")[0] == 0
         assert ctl("fault", "list")[1] == ""
 

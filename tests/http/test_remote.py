@@ -181,6 +181,23 @@ class TestBoth:
         with pytest.raises(WaitTimeoutError, match="did not come within 0 s"):
             kit.wait_for("TopicCreated", topic="never", timeout=0)
 
+    def test_names_that_there_are_not_are_refused_at_once(self, kit: Any) -> None:
+        with pytest.raises(FaultError, match=r"topic 'ordres': there is none; there are: orders\. If it is to be made later"):
+            kit.fail("Fetch", "UNKNOWN_TOPIC_OR_PARTITION", topic="ordres")
+        with pytest.raises(FaultError, match="partition 4: topic orders has 0 to 3"):
+            kit.fail("OffsetCommit", "INVALID_GROUP_ID", topic="orders", partition=4)
+        with pytest.raises(FaultError, match="may_miss: 1; true or false"):
+            kit.observe("Fetch", may_miss=1)
+        assert kit.faults() == []
+        kit.observe("CreateTopics", topic="late")
+        kit.observe("Produce", topic="late", missing_ok=True)
+        with pytest.raises(ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"):
+            kit.wait_for("MemberRemovd")
+        with pytest.raises(ExpectationError, match="'MemberRemovd' is no type of line: did you mean MemberRemoved"):
+            kit.events("MemberRemovd")
+        with pytest.raises(ExpectationError, match="there is no stream 'groups'; there are: run, group, "):
+            kit.events(stream="groups")
+
     def test_a_clean_start_for_the_next_test(self, kit: Any) -> None:
         kit.group("g").commit({("orders", 0): 1})
         kit.unload_coordinator()
