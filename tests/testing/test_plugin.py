@@ -72,6 +72,7 @@ def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> N
 def test_a_fault_that_no_request_met_fails_its_test(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         def test_missed(kafka):
+            kafka.create_topic("orders", 1)
             kafka.fail("Fetch", "NOT_LEADER_OR_FOLLOWER", topic="orders")
 
         def test_may_miss(kafka):

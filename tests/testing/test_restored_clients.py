@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from tests.testing.applications import LIBRARIES, starter
+from tests.testing.applications import starter
 
 
-@pytest.fixture(params=LIBRARIES)
+@pytest.fixture(params=["kafka-python", "confluent-kafka"])
 def start(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     yield from starter(request.param)
 
