@@ -8,26 +8,31 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from tests.testing.applications import starter
+from tests.testing.applications import LIBRARIES, starter
 
 
-@pytest.fixture(params=["kafka-python", "confluent-kafka"])
-def start(request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    yield from starter(request.param)
+@pytest.fixture
+def kafka() -> Iterator[Emulator]:
+    with Emulator({"orders": 2}, remember=50_000, seed=5) as running:
+        yield running
 
 
-def test_a_consumer_goes_on_after_each_restore(start: Callable[..., Any]) -> None:
-    with Emulator({"orders": 2}, remember=50_000, seed=5) as kafka:
-        group = kafka.group("billing")
-        kafka.produce("orders", ["a"] * 5, partition=0)
-        start(kafka.bootstrap_servers, topic="orders", group="billing")
-        before = group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 5}, timeout=120)
-        snapshot = kafka.snapshot()
-        kafka.restore(snapshot)
-        assert [member.member_id for member in group.members] == [member.member_id for member in before.members]
-        kafka.produce("orders", ["b"] * 3, partition=0)
-        group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 8}, timeout=120)
-        kafka.restore(snapshot)
-        with kafka.observe("Heartbeat", group="billing") as heartbeats:
-            heartbeats.wait_hit(2, timeout=120)
-        assert group.committed["orders", 0].offset >= 5
+@pytest.fixture(params=LIBRARIES)
+def start(request: pytest.FixtureRequest, kafka: Emulator) -> Iterator[Callable[..., Any]]:
+    yield from starter(request.param)  # which end before the emulator does
+
+
+def test_a_consumer_goes_on_after_a_restore(start: Callable[..., Any], kafka: Emulator) -> None:
+    group = kafka.group("billing")
+    kafka.produce("orders", ["a"] * 5, partition=0)
+    start(kafka.bootstrap_servers, topic="orders", group="billing")
+    before = group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 5}, timeout=120)
+    snapshot = kafka.snapshot()
+    kafka.restore(snapshot)
+    assert [member.member_id for member in group.members] == [member.member_id for member in before.members]
+    kafka.produce("orders", ["b"] * 3, partition=0)
+    group.wait(state="Stable", members=1, assigned="all", committed={("orders", 0): 8}, timeout=120)
+    kafka.restore(snapshot)
+    with kafka.observe("Heartbeat", group="billing") as heartbeats:
+        heartbeats.wait_hit(2, timeout=120)
+    assert group.committed["orders", 0].offset >= 5
