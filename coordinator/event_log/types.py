@@ -38,8 +38,8 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
     "fault": (
         "FaultInjected", "SnapshotRestored", "CutMember", "MemberHealed", "SlowMember", "MemberSpedUp", "PauseMember", "MemberResumed",
         "ResetMember", "RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded",
-        "StopBroker", "StartBroker", "MoveLeader", "MoveCoordinator", "ReassignPartition", "FenceBroker", "UnfenceBroker", "CutLink", "HealLink",
-        "CutClient", "HealClient", "SlowFollower", "SlowLoad",
+        "StopBroker", "StartBroker", "MoveLeader", "MoveCoordinator", "ReassignPartition", "FenceBroker", "UnfenceBroker", "CutLink",
+        "HealLink", "CutClient", "HealClient", "SlowFollower", "SlowLoad",
     ),
     "data": ("RecordsAppended", "RecordsServed", "MarkerWritten", "ConnectionOpened", "ConnectionClosed"),
 }  # fmt: skip

@@ -104,12 +104,12 @@ class RevokedBeforeAssigned(Judge):
                 key: holder for key, holder in self._holders.items()
                 if key[0] != group or holder in rejoined or (group, holder) not in self._static
             }
-        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member)}
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved", "GroupDeleted"):
+            gone = kind == "GroupDeleted"
+            self._holders = {
+                key: holder for key, holder in self._holders.items() if key[0] != group or not (gone or holder == member)}
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
-        elif kind == "GroupDeleted":
-            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             self._rejoined.setdefault(group, set()).add(member)
             old, rebalances = (group, line["replaced"]), line.get("parked", False)  # who comes back in a rebalance begins it with nothing
