@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,36 +84,27 @@ async def peer_wait(port: Port, body: Settled, peer: str) -> Any:
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer}/pause", answer=_PEER)
-def peer_pause(port: Port, body: Any, peer: str) -> Any:
-    """Let it stand still: no heartbeats, no polls, nothing read, until it is resumed."""
-    found = port.peer(peer)
-    found.handle.pause()
-    return _shown(found)
+_ORDERS = {
+    "pause": "Let it stand still: no heartbeats, no polls, nothing read, until it is resumed.",
+    "stall": "Let it poll no more: after max.poll.interval.ms it leaves.",
+    "resume": "Let it go on.",
+    "rebalance": "Let it join anew, so that the group rebalances.",
+}
+"""What a peer is told to do without more words: the name of its method, and what comes of it."""
 
 
-@operation("POST", "/peers/{peer}/stall", answer=_PEER)
-def peer_stall(port: Port, body: Any, peer: str) -> Any:
-    """Let it poll no more: after max.poll.interval.ms it leaves."""
-    found = port.peer(peer)
-    found.handle.stall()
-    return _shown(found)
+def _order(name: str, told: str) -> Callable[..., Any]:
+    def give(port: Port, body: Any, peer: str) -> Any:
+        found = port.peer(peer)
+        getattr(found.handle, name)()
+        return _shown(found)
+
+    give.__name__, give.__doc__ = f"peer_{name}", told
+    return give
 
 
-@operation("POST", "/peers/{peer}/resume", answer=_PEER)
-def peer_resume(port: Port, body: Any, peer: str) -> Any:
-    """Let it go on."""
-    found = port.peer(peer)
-    found.handle.resume()
-    return _shown(found)
-
-
-@operation("POST", "/peers/{peer}/rebalance", answer=_PEER)
-def peer_rebalance(port: Port, body: Any, peer: str) -> Any:
-    """Let it join anew, so that the group rebalances."""
-    found = port.peer(peer)
-    found.handle.rebalance()
-    return _shown(found)
+for _name, _told in _ORDERS.items():
+    operation("POST", f"/peers/{{peer}}/{_name}", answer=_PEER)(_order(_name, _told))
 
 
 @operation("POST", "/peers/{peer}/seek", body=Seek, answer=_PEER)
