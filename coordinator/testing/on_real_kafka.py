@@ -16,6 +16,7 @@ import pytest
 from ..cluster.record_codec import Record, build_batch
 from ..control.own_requests import ControlError, check
 from ..control.topics import Written
+from ..errors import ErrorCode
 from ..partitioners.murmur2 import partition_for_key
 from ..reassign.admin import Admin
 from ..wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -32,6 +33,8 @@ Value = bytes | str | None
 _TIMEOUT_MS = 30_000
 _SHARED = {"topics", "seed", "log", "log_mode", "remember", "kafka_defaults"}
 """Options that the broker of all tests can serve: topics are made by request, the others mean nothing there."""
+_NOT_YET = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+"""What a broker says of a partition whose leader it is by the metadata, before it has learned of it itself."""
 _OF_CONTAINERS = {"config", "brokers", "racks", "broker_config", "auto_create_topics"}
 
 
@@ -122,7 +125,12 @@ class RealBroker:
             raise ControlError(f"topic {name} has no partition {index}: it has 0 to {len(leaders) - 1}")
         data = TopicProduceData(name=name, partition_data=[PartitionProduceData(index=index, records=build_batch(records))])
         request = ProduceRequest(acks=-1, timeout_ms=_TIMEOUT_MS, topic_data=[data])
-        (row,) = self._admin.ask(request, 9, leaders[index]).responses[0].partition_responses
+        until = time.monotonic() + _TIMEOUT_MS / 1000
+        while True:
+            (row,) = self._admin.ask(request, 9, leaders[index]).responses[0].partition_responses
+            if row.error_code not in _NOT_YET or time.monotonic() > until:
+                break
+            time.sleep(0.02)
         check(row.error_code, f"{name}-{index}: the records cannot be written", row.error_message)
         return int(row.base_offset)
 

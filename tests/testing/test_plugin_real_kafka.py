@@ -71,3 +71,19 @@ def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(pytester
         "*kafka_factory starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka*",
         "*kafka.group is the emulator's own*",
     ])  # fmt: skip
+
+
+def test_a_leader_that_has_not_learned_of_its_partition_is_asked_again(pytester: pytest.Pytester) -> None:
+    """A real broker shows a leader in its metadata some milliseconds before that leader takes records."""
+    pytester.makeconftest(_STANDS_IN)
+    pytester.makepyfile("""
+        def test_produce(kafka):
+            kafka.create_topic("orders", 1)
+            emulator = kafka._kafka
+            for error in ("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_TOPIC_OR_PARTITION"):
+                refused = emulator.fail("Produce", error, topic="orders", times=2)
+                kafka.produce("orders", ["a"])
+                assert refused.hits == 2
+            assert emulator.end_offsets("orders") == {0: 2}
+    """)
+    pytester.runpytest_subprocess("--kafka=real", "-p", "no:cacheprovider", "-W", "ignore").assert_outcomes(passed=1)
