@@ -1,9 +1,16 @@
-"""What a simulation costs: CPU time of one run in one process, log on, every byte encoded and decoded."""
+"""What a simulation costs: CPU time of one run in one process, log on, every byte that is sent encoded and decoded.
+
+The large runs are deployments of 1,000 members on 1,200 partitions without records, whose log goes to a file, so that their memory does
+not grow with time. Each is run for a dozen churn events and told for a whole day: what one costs does not depend on the time of day.
+"""
 
 from __future__ import annotations
 
+import resource
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.process import Row
 from coordinator.event_log import EventLog
@@ -11,17 +18,64 @@ from coordinator.simulator import catalogue
 from coordinator.simulator.run import run_scenario
 from coordinator.simulator.scenario import Scenario, read_scenario
 
+_TOPICS = 12
+_EVENTS = 12
+_DAY_MIN = 24 * 60
 
-def _cpu_s(scenario: Scenario) -> float:
+
+def _cpu_s(scenario: Scenario, log: EventLog, *, skips: bool = True) -> float:
     """CPU seconds of one run."""
     began = time.process_time()
-    run_scenario(scenario, 1, EventLog(seed=1))
+    run_scenario(scenario, 1, log, skips=skips)
     return time.process_time() - began
+
+
+def _to_file_s(scenario: Scenario) -> float:
+    """CPU seconds of one run whose log goes to a file."""
+    with tempfile.TemporaryDirectory() as directory:
+        log = EventLog.open(Path(directory) / "run.jsonl", seed=1)
+        try:
+            return _cpu_s(scenario, log)
+        finally:
+            log.close()
+
+
+def _group(members: int, minutes: int, assignor: str, start: str, churn: str = "") -> Scenario:
+    """A group on 12 topics of 100 partitions each; nobody writes records or commits."""
+    names = [f"topic-{number}" for number in range(_TOPICS)]
+    lines = [
+        f'duration = "{minutes}m"', "[topics]", *(f"{name} = 100" for name in names), "[[members]]", 'name = "app"', f"count = {members}",
+        f"topics = {names}".replace("'", '"'), f'assignor = "{assignor}"', "reads = 0", f'start = "{start}"', churn]
+    return read_scenario("\n".join(lines), f"{members} members")
+
+
+def _day_s(every_min: int) -> tuple[float, float]:
+    """CPU seconds of a day of 1,000 members of whom one leaves or comes back every so many minutes, and of its beginning alone."""
+    churn = "\n".join([
+        "[[churn]]", 'kind = "restart"', 'members = "app-7"', f'at = "{every_min}m"', f'down = "{every_min}m"',
+        f'every = "{2 * every_min}m"', f"times = {_EVENTS // 2}"])
+    beginning = _to_file_s(_group(1000, every_min, "range", "10s"))
+    whole = _to_file_s(_group(1000, (_EVENTS + 1) * every_min, "range", "10s", churn))
+    return beginning + (whole - beginning) * _DAY_MIN / (_EVENTS * every_min), beginning
 
 
 def run() -> Iterator[Row]:
     """The rows."""
     small = read_scenario(catalogue.text("one_crash_one_join"), "one_crash_one_join")
-    _cpu_s(small)
-    best = min(_cpu_s(small) for _ in range(7))
+    _cpu_s(small, EventLog(seed=1))
+    best = min(_cpu_s(small, EventLog(seed=1)) for _ in range(7))
     yield Row("3 members, 10 minutes, one crash, one join: CPU", best * 1000, "ms", "target 50")
+    played = min(_cpu_s(small, EventLog(seed=1), skips=False) for _ in range(3))
+    yield Row("the same, every heartbeat sent: CPU", played * 1000, "ms")
+    silent = read_scenario(catalogue.text("one_crash_one_join"), "one_crash_one_join", ("members.app.reads=0",))
+    best = min(_cpu_s(silent, EventLog(seed=1)) for _ in range(7))
+    yield Row("the same, nothing read and committed: CPU", best * 1000, "ms")
+    day, beginning = _day_s(10)
+    yield Row("1,000 members, 1,200 partitions, start: CPU", beginning, "s")
+    yield Row(f"the same, 24 h, an event every 10 minutes, by {_EVENTS} of them: CPU", day, "s", "target 60")
+    day, _ = _day_s(1)
+    yield Row(f"the same, 24 h, an event a minute, by {_EVENTS} of them: CPU", day, "s")
+    stable = _to_file_s(_group(10_000, 1, "cooperative-sticky", "0s"))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    yield Row("10,000 members join at once, cooperative-sticky, first minute: CPU", stable, "s", "target 20")
+    yield Row("memory of all that at most", memory, "MiB")

@@ -16,6 +16,7 @@ from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header, response_header_version
 from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.produce import ProduceRequest
 from ..wire.primitives import WireError
@@ -39,19 +40,23 @@ def _ranges(body: bytes, version: int) -> Ranges:
 
 
 @lru_cache(maxsize=4)
-def _metadata(body: bytes, version: int) -> MetadataResponse:
-    """An answer to Metadata, which is large, is the same for all until something changes, and is never changed itself."""
-    return MetadataResponse.decode(version, body)
+def _metadata(body: bytes, version: int) -> tuple[bytes, MetadataResponse]:
+    """An answer to Metadata, which is large, is the same for all until something changes, and is never changed itself: all share it."""
+    return body, MetadataResponse.decode(version, body)
 
 
 class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
-    __slots__ = ("_asked", "_buffer", "_client_id", "_correlation", "_highest", "_ranges", "_version", "_waiting", "metadata", "output")
+    __slots__ = (
+        "_asked", "_buffer", "_client_id", "_correlation", "_heartbeats", "_highest", "_ranges", "_version", "_waiting", "metadata",
+        "output",
+    )  # fmt: skip
 
     def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
         """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
         self._highest = highest or {}
+        self._heartbeats: tuple[tuple[str, str, str | None], tuple[int, int]] | None = None
         self._client_id = client_id
         self._version = software_version
         self._correlation = 0
@@ -111,6 +116,13 @@ class Channel:
         answer = response if isinstance(response, bytes) else response.encode(version)
         return len(asked), 8 + response_header_version(key, version) + len(answer)
 
+    def heartbeat_sizes(self, message: HeartbeatRequest, response: HeartbeatResponse) -> tuple[int, int]:
+        """As `sizes`, of a heartbeat that is answered without an error: the same for each of a member."""
+        whom = (message.group_id, message.member_id, message.group_instance_id)
+        if self._heartbeats is None or self._heartbeats[0] != whom:
+            self._heartbeats = (whom, self.sizes(message, response))
+        return self._heartbeats[1]
+
     def skip(self, requests: int) -> None:
         """So many requests were sent and answered."""
         self._correlation = (self._correlation + requests) & 0x7FFFFFFF
@@ -136,8 +148,8 @@ class Channel:
             self._greeted(data[pos:], version, answers)
             return
         if key == _METADATA:
-            self.metadata = data[pos:]
-            response: Response = _metadata(self.metadata, version)
+            response: Response
+            self.metadata, response = _metadata(data[pos:], version)
         else:
             response = response_type(key).decode(version, data, pos)
         answers.append((context, lift(response, version)))

@@ -95,20 +95,21 @@ class Quiet:
         arrives = last + up.link.delay_after(sent - 1)
         has_arrived = (arrives, last, up.number) < place
         answered = arrives + down.link.delay_after(sent - 1)
-        whole = sent if has_arrived and (answered, arrives, down.number) < place else sent - 1
-        if whole:
-            self._skip(whole, first + (whole - 1) * interval)
-        if whole < sent:
-            _send(self._world, self._member, self._connection, last, arrives if has_arrived else None)
+        if has_arrived and (answered, arrives, down.number) < place:
+            self._skip(sent, last, arrives, answered)
+            return
+        if sent > 1:
+            before = last - interval
+            arrived = before + up.link.delay_after(sent - 2)
+            self._skip(sent - 1, before, arrived, arrived + down.link.delay_after(sent - 2))
+        _send(self._world, self._member, self._connection, last, arrives if has_arrived else None)
 
-    def _skip(self, count: int, last: int) -> None:
+    def _skip(self, count: int, last: int, arrives: int, answered: int) -> None:
         """So many heartbeats were sent, the last one at `last`, and answered."""
         up, down = self._connection.pipes
-        arrives = last + up.link.delay_after(count - 1)
-        answered = arrives + down.link.delay_after(count - 1)
         response = self._coordinator.heartbeat(self._heartbeat, arrives)
         assert not response.error_code, f"a skipped heartbeat of {self._member.name} is refused with {response.error_code}"
-        asked, answer = self._connection.channel.sizes(self._heartbeat, response)
+        asked, answer = self._connection.channel.heartbeat_sizes(self._heartbeat, response)
         up.link.skip(count, asked)
         down.link.skip(count, answer)
         self._connection.channel.skip(count)
