@@ -6,10 +6,12 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.members import MemberConfigError
+from coordinator.members.cluster_view import ClusterView
 from coordinator.members.faults import InvalidTopic, TopicAuthorizationFailed
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.messages.metadata import MetadataResponse, MetadataResponsePartition, MetadataResponseTopic
 from tests.members.kit import Solo, tps
 
 E = ErrorCode
@@ -175,3 +177,15 @@ def test_a_text_is_one_topic() -> None:
     assert s.questions[-1].topics == {"pay"}
     with pytest.raises(MemberConfigError, match="give names"):
         s.member.subscribe([1], 0)  # type: ignore[list-item]
+
+
+def test_an_answer_that_many_get_is_read_once() -> None:
+    """Each has a view of its own, so that it sees that an answer has come; what they show is the same."""
+    response = MetadataResponse(topics=[MetadataResponseTopic(name="orders", partitions=[MetadataResponsePartition(partition_index=0)])])
+    one, other = (ClusterView.of(response, frozenset({"orders"})) for _ in range(2))
+    assert one is not other
+    assert one.topics is other.topics
+    assert (other.asked, other.errors, other.unsettled) == (one.asked, one.errors, one.unsettled)
+    everything = ClusterView.of(response, None)
+    assert everything.covers(None)
+    assert not one.covers(None)
