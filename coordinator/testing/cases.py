@@ -23,6 +23,7 @@ say what is missing:
 | `postpone_work()`, `taken()`, `resume_work()` | it goes on asking for records and keeps them, `taken()` of them, until it is to go on |
 | `flaky` | the value of a record whose processing fails the first time |
 | `keeps_offsets` | true: it keeps its offsets itself and may commit none; that everything is processed is awaited instead |
+| `transactional_id`, with `output_topic` | it consumes, processes and produces in transactions: `transaction_cases` |
 | `poison` | the value of a record that can never be processed, and has to be passed by |
 """
 
@@ -38,6 +39,7 @@ import pytest
 from ..emulator import Emulator
 from . import findings
 from .findings import Finding
+from .transaction_cases import TransactionCases
 from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
 
 A_MOMENT_S = 1.0
@@ -50,7 +52,7 @@ class NotJudgedWarning(UserWarning):
     """A case passed, and part of its verdict could not be given: what, and why."""
 
 
-class ConsumerCases:
+class ConsumerCases(TransactionCases):
     """To be inherited by a test class of yours, with a fixture `kafka_app_under_test`.
 
     `patience_s`: how long the application may take for what is awaited; `duplicates`: how many records may be processed again for

@@ -20,6 +20,10 @@ were processed when each was sent, everything else from lines of the event log. 
 | stops reading | records of a partition that it owns are never processed, those of its others are |
 | does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
 | no member of its group | it commits for the group without being its member, as consumers do that assign partitions to themselves |
+| not exactly once | an application with a transactional id has answered a record twice, as readers of committed records see it |
+| commits outside its transactions | an application with a transactional id commits offsets by OffsetCommit: answers and offsets can part |
+| leaves a transaction open | it neither committed nor aborted the transaction that it began, and does not go on |
+| reads what was aborted | an application with a transactional id has processed records of a transaction that was aborted |
 | swallowed error | its commits are refused for good, and it neither ends nor stops processing |
 | ended by an error | the application says, by its attribute `error`, that it ended so where it should have gone on |
 | does not recover | the application does not come back to work after the disturbance |
@@ -55,6 +59,10 @@ RESTLESS = "rebalances without cause"
 STOPS_READING = "stops reading"
 DOES_NOT_LEAVE = "does not leave"
 NO_MEMBER = "no member of its group"
+TWICE = "not exactly once"
+ABORTED = "reads what was aborted"
+LEFT_OPEN = "leaves a transaction open"
+OUTSIDE = "commits outside its transactions"
 ENDED = "ended by an error"
 
 _GONE = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"})
@@ -62,6 +70,7 @@ _TOLD_AT_MOST = 100
 """Commits of a lost identity that may be on their way before an application has heard of its loss: one for each record, if it does not
 wait for their answers."""
 _FORGETFUL = 5
+_TRANSACTIONS = ("ProducerInitialized", "PartitionsEnlisted", "TransactionPrepared", "TransactionCompleted")
 _JOINS = ("join_group", "consumer_group_heartbeat")
 _COMMITS = ("offset_commit", "txn_offset_commit")
 
@@ -250,6 +259,38 @@ def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, 
             told = "is refused, because the group has members" if commit.seq in refused else "is no member"
             return [Finding(NO_MEMBER, f"{commit.member} commits without a member id, and {told}: it assigns partitions to itself")]
     return []
+
+
+def exactly_once(
+    processed: Iterable[Processed], committed: Mapping[TopicPartition, Sequence[int]], commits: Iterable[CommitSeen], lines: Iterable[Line],
+) -> list[Finding]:
+    """What committed transactions answered twice, or answered of aborted ones; commits that belong to no transaction.
+
+    `committed`: the offsets that were to be answered.
+    """
+    found = []
+    plain = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_commit"}
+    outside = next((commit for commit in commits if commit.seq in plain), None)
+    if outside is not None:
+        found.append(Finding(OUTSIDE, f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"))
+    for (topic, index, offset), times in sorted(Counter(processed).items()):
+        where = f"{topic}-{index} offset {offset}"
+        if times > 1:
+            found.append(Finding(TWICE, f"{where} was answered {times} times in committed transactions"))
+        if offset not in committed.get((topic, index), ()):
+            found.append(Finding(ABORTED, f"{where} was answered, and stands in a transaction that was aborted"))
+    return found
+
+
+def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
+    """The transaction of this id that was begun, and has not been ended by anybody."""
+    last = ""
+    for line in lines:
+        if line.get("transactional_id") == transactional_id and line["type"] in _TRANSACTIONS:
+            last = line["type"]
+    if last != "PartitionsEnlisted":
+        return []
+    return [Finding(LEFT_OPEN, f"the transaction of {transactional_id} was begun, and neither committed nor aborted")]
 
 
 def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> list[Finding]:

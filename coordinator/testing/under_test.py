@@ -21,7 +21,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..control.waiting import WaitTimeoutError
 from ..members.effects import Position
@@ -44,22 +44,6 @@ REST = 3
 """So many are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
 DUPLICATES = 120
 """Records that may be processed again for each disturbance: what a case writes between two of them."""
-
-
-class Application(Protocol):
-    """What every application under test has."""
-
-    topic: str
-    group: str
-
-    def start(self, bootstrap_servers: str) -> object:
-        """Begin to consume; returns at once or when it does."""
-
-    def stop(self) -> object:
-        """End in good order."""
-
-    def kill(self) -> object:
-        """End as a process does that is killed. In one process: process nothing more; the kit refuses what it still sends."""
 
 
 class ApplicationError(AssertionError):
@@ -117,14 +101,16 @@ class ApplicationUnderTest:
             return [(topic, partition, offset) for topic, partition, offset in self.application.processed()]
         output = getattr(self.application, "output_topic", None)
         if output is not None:
-            return [findings.of_output(record.headers, output) for record in self.kafka.records(output)] if output in self._topics() else []
+            if output not in self._topics():
+                return []
+            return [findings.of_output(row.headers, output) for row in self.kafka.records(output, committed=self.transactional)]
         return self.kafka.processed_records or None
 
     def _records(self) -> dict[tuple[str, int], list[int]]:
         """The offsets of what was written to its topic, by partition."""
         topic = self.application.topic
         records: dict[tuple[str, int], list[int]] = {(topic, index): [] for index in self.kafka.end_offsets(topic)}
-        for record in self.kafka.records(topic):
+        for record in self.kafka.records(topic, committed=self.transactional):
             records[topic, record.partition].append(record.offset)
         return records
 
@@ -142,6 +128,11 @@ class ApplicationUnderTest:
     def keeps_offsets(self) -> bool:
         """Whether it keeps its offsets itself, and need not commit any: its attribute `keeps_offsets`."""
         return bool(getattr(self.application, "keeps_offsets", False))
+
+    @property
+    def transactional(self) -> bool:
+        """Whether it works in transactions, and is judged by what those commit: its attribute `transactional_id`."""
+        return bool(getattr(self.application, "transactional_id", None))
 
     def _topics(self) -> set[str]:
         return self.kafka.run(lambda: set(self.kafka.server.broker.cluster.topics))
@@ -317,6 +308,11 @@ class ApplicationUnderTest:
         own = {place: ends[place[1]] for member in self.members() for place in member.assignment or () if place[0] == topic}
         self.wait(findings.NO_RECOVERY, "the application did not commit what was written to its share", committed=own)
 
+    def is_done(self) -> bool:
+        """Whether everything that was written is committed."""
+        group = self.group.snapshot()
+        return group.state == "Stable" and bool(group.lag) and not any(group.lag.values())
+
     def waits_for_commits(self, wait_s: float) -> bool:
         """Whether it processes nothing more while one of its commits is not answered, for so many seconds.
 
@@ -353,7 +349,8 @@ class ApplicationUnderTest:
             ends = {(topic, index): end for index, end in self.kafka.end_offsets(topic).items()}
             others = set(self._others_processed)
             own = {place: [at for at in offsets if (*place, at) not in others] for place, offsets in records.items()}
-            early = findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
+            early = [] if self.transactional else findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
+            found += findings.exactly_once(processed, records, commits, lines) if self.transactional else []
             found += early or findings.gaps(processed, self._committed(), own)
             found += findings.without_membership(commits, lines, ever=False)
             found += findings.foreign(processed, self._handovers)

@@ -13,7 +13,7 @@ from tests.testing.applications import LIBRARIES, application_class
 
 PATIENCE_S = 120.0
 """For each thing that is awaited, on a busy machine."""
-CASES = [name for name in vars(ConsumerCases) if name.startswith("test_")]
+CASES = [name for name in dir(ConsumerCases) if name.startswith("test_")]
 
 
 def only(*names: str) -> dict[str, Any]:
