@@ -17,8 +17,8 @@ import pytest
 
 from coordinator.pipeline.plain import tables_of
 from coordinator.pipeline.schemas import TABLES
+from coordinator.pipeline.spark.folders import manifest_of
 from coordinator.pipeline.spark.session import java
-from coordinator.pipeline.spark.tables import manifest_of
 from tests.pipeline.kit import SHORT, simulated
 
 DEADLINE_S = 600

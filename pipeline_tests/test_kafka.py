@@ -17,10 +17,11 @@ import pytest
 from coordinator import Emulator
 from coordinator.cli import main
 from coordinator.log_publisher import LogPublisher
+from coordinator.pipeline.spark.folders import LANDED, manifest_of
 from coordinator.pipeline.spark.kafka import Topic, kafka_settings, land, parse_topic
 from coordinator.pipeline.spark.live import Board, Follower
 from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.tables import LANDED, make_tables, manifest_of
+from coordinator.pipeline.spark.tables import make_tables
 from tests.pipeline.kit import simulated
 
 from .test_live import LIMITS, awaited, in_files, plain

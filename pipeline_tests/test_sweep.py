@@ -21,11 +21,12 @@ from coordinator.pipeline.plain import Tables, tables_of
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.spark import sweep as sweeping
 from coordinator.pipeline.spark.analysis import LOGS, analyse, write
+from coordinator.pipeline.spark.folders import manifest_of
 from coordinator.pipeline.spark.progress import duration, progress
 from coordinator.pipeline.spark.report import make_report
 from coordinator.pipeline.spark.session import PipelineError
 from coordinator.pipeline.spark.sweep import plan_bins, run_sweep
-from coordinator.pipeline.spark.tables import make_tables, manifest_of
+from coordinator.pipeline.spark.tables import make_tables
 from coordinator.pipeline.sweeps import Sweep, cells, read_sweep, run_cell
 from tests.pipeline.kit import rows
 

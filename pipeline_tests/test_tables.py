@@ -17,8 +17,9 @@ from coordinator.pipeline.plain import tables_of
 from coordinator.pipeline.schemas import SCHEMA_VERSION, TABLES
 from coordinator.pipeline.sources import SourceError
 from coordinator.pipeline.spark import tables as making
+from coordinator.pipeline.spark.folders import manifest_of
 from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.tables import make_tables, manifest_of
+from coordinator.pipeline.spark.tables import make_tables
 from tests.pipeline.kit import GOLDEN, SHORT, rows, simulated
 
 LOGS = 5

@@ -28,9 +28,11 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Analyse; 0, or 2 if the directory cannot be read."""
+    from coordinator.pipeline.spark.folders import tables_in
     from coordinator.pipeline.spark.session import PipelineError, session
 
     try:
+        tables_in(args.dir)
         spark = session("coordinator analyse", args.master)
         try:
             from coordinator.pipeline.spark.analysis import analyse, write

@@ -49,6 +49,8 @@ def run(args: Namespace) -> int:
 
     limits = Limits(storm=args.storm, stuck_join_ms=round(args.stuck_join * 1000))
     out = Path(args.out)
+    if not args.log.startswith("kafka://"):
+        _check_log(Path(args.log))
     try:
         out.mkdir(parents=True, exist_ok=True)
         settings = {"spark.sql.shuffle.partitions": "2", **topic_settings([args.log])}
@@ -74,6 +76,13 @@ def run(args: Namespace) -> int:
     finally:
         spark.stop()
     return 0
+
+
+def _check_log(log: Path) -> None:
+    if log.is_dir():
+        raise UsageError(f"{log}: it is a directory; give the log's file, which `coordinator serve --log FILE` writes")
+    if not log.parent.is_dir():
+        raise UsageError(f"{log}: there is no directory {log.parent}; give the path of a log, which may not be there yet")
 
 
 def _tell(alert: Alert) -> None:

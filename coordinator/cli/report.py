@@ -23,9 +23,13 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Report; 0, or 2 if the directory cannot be read or the report cannot be written."""
+    from coordinator.pipeline.spark.folders import tables_in
     from coordinator.pipeline.spark.session import PipelineError, session
 
     try:
+        tables_in(args.dir)
+        if args.out is not None and Path(args.out).exists() and not Path(args.out).is_dir():
+            raise PipelineError(f"--out {args.out}: it is a file; give a directory")
         spark = session("coordinator report", args.master)
         try:
             from coordinator.pipeline.spark.report import make_report

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 from . import Subparsers, UsageError, description
 
@@ -23,11 +24,13 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be."""
+    from coordinator.pipeline.spark.folders import check_sweep_out
     from coordinator.pipeline.spark.session import PipelineError, session
     from coordinator.pipeline.sweeps import SweepError, read_sweep
 
     try:
         sweep = read_sweep(args.sweep)
+        check_sweep_out(Path(args.out))
         spark = session("coordinator sweep", args.master)
         try:
             from coordinator.pipeline.spark.sweep import run_sweep

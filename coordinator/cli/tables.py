@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
 from . import Subparsers, UsageError, description
 
@@ -40,9 +41,11 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
 def run(args: Namespace) -> int:
     """Make the tables; 0, or 2 if they cannot be made."""
     from coordinator.pipeline.sources import SourceError, log_files
+    from coordinator.pipeline.spark.folders import check_out
     from coordinator.pipeline.spark.session import PipelineError, session
 
     try:
+        check_out(Path(args.out), replace=args.replace)
         files = [log for log in args.logs if not log.startswith("kafka://")]
         if files:
             log_files(files)

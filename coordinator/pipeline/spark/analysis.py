@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..measures import Difference, Point, Summary, compare, frontier_of, summarise
+from .folders import tables_in
 from .session import PipelineError
-from .tables import manifest_of
 
 _OUT = "variant string, results string"
 _OUT_SCHEMA = pa.schema([("variant", pa.string()), ("results", pa.string())])
@@ -32,14 +32,6 @@ class Analysis(NamedTuple):
     summaries: list[Summary]
     differences: list[Difference]
     frontier: list[Point]
-
-
-def tables_in(folder: str | os.PathLike[str]) -> Path:
-    """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if they are not whole."""
-    path = Path(folder)
-    path = path / "tables" if (path / "sweep.json").exists() else path
-    manifest_of(path)
-    return path
 
 
 def runs_of(spark: Any, tables: Path) -> Any:

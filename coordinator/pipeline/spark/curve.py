@@ -11,7 +11,8 @@ from typing import Any
 from ..curve import EVENTS, MEASURED, PROTOCOLS, SIZES, CurvePoint, curve_page, curve_sweep, plot_name, read_live
 from ..statistics import quantile
 from . import plots
-from .analysis import tables_in, write_csv
+from .analysis import write_csv
+from .folders import tables_in
 from .session import PipelineError, session
 from .sweep import run_sweep
 

@@ -12,9 +12,9 @@ from ..measures import FRONTIER, MEASURES
 from ..page import RUN_COLUMNS, Facts, Worst, page, seconds
 from ..sweeps import replay_command
 from . import plots
-from .analysis import Analysis, analyse, runs_of, tables_in, write, write_csv
+from .analysis import Analysis, analyse, runs_of, write, write_csv
+from .folders import manifest_of, tables_in
 from .session import PipelineError
-from .tables import manifest_of
 
 WORST, RUNS_SHOWN, QUARANTINE_SHOWN = 20, 200, 20
 PAGE = "index.html"

@@ -27,12 +27,11 @@ from ..placement import bins
 from ..schemas import SCHEMA_VERSION, TABLES
 from ..sweeps import Cell, Sweep, cells, run_cell
 from ..windows import Windows
+from .folders import MANIFEST, PLAN, STARTED, SUCCESS, check_sweep_out
 from .parquet import TableWriter
 from .progress import watched
 from .session import PipelineError
-from .tables import MANIFEST, STARTED, SUCCESS
 
-PLAN = "sweep.json"
 _BIN_MS, _SHORTEST_BIN_MS = 6_000.0, 1_500.0
 _BINS_A_SLOT = 6
 _RESULT = "chunk long, rows string, problem string"
@@ -86,9 +85,8 @@ def _prepare(folder: Path, sweep: Sweep) -> None:
         "text": hashlib.sha256(sweep.text.encode()).hexdigest(), "variants": [list(each) for each in sweep.variants],
         "windows": sweep.windows,
     }  # fmt: skip
+    check_sweep_out(folder)
     try:
-        if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / PLAN).exists())):
-            raise PipelineError(f"--out {folder}: there is something else than a sweep; give an empty or a new directory")
         if (folder / PLAN).exists() and json.loads((folder / PLAN).read_text()) != json.loads(json.dumps(plan)):
             raise PipelineError(f"--out {folder}: there is a sweep of other settings, or of another version; give a new directory")
         (folder / "tables").mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -21,12 +20,9 @@ from ..placement import bins, chunk_count
 from ..schemas import SCHEMA_VERSION, TABLES
 from ..sources import Piece, log_files, pieces
 from .chunks import RESULT_DDL, fold_chunks
+from .folders import LANDED, MANIFEST, STARTED, SUCCESS, prepare
 from .kafka import is_topic, land
 from .session import PipelineError
-
-STARTED, SUCCESS, MANIFEST = "_STARTED", "_SUCCESS", "manifest.json"
-LANDED = "_logs"
-"""Where lines of Kafka topics are written before they are folded."""
 
 
 class Made(NamedTuple):
@@ -43,27 +39,6 @@ def plan(logs: Sequence[str], slots: int) -> list[list[Piece]]:
     every = [piece for path in log_files(logs) for piece in pieces(path)]
     weights = [piece.weight for piece in every]
     return [[every[number] for number in chunk] for chunk in bins(weights, chunk_count(weights, slots))]
-
-
-def prepare(out: Path, *, replace: bool) -> None:
-    """Make the output directory ready. Raises PipelineError if something else is in it."""
-    try:
-        if out.exists() and not out.is_dir():
-            raise PipelineError(f"--out {out}: it is a file; give a directory")
-        there = list(out.iterdir()) if out.exists() else []
-        unfinished = (out / STARTED).exists() and not (out / SUCCESS).exists()
-        ours = unfinished or (out / MANIFEST).exists()
-        if there and not unfinished and not (replace and ours):
-            hint = "--replace makes them anew" if ours else "give an empty or a new directory"
-            raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
-        for name in (SUCCESS, MANIFEST):
-            (out / name).unlink(missing_ok=True)
-        for table in (*TABLES, LANDED):
-            shutil.rmtree(out / table, ignore_errors=True)
-        out.mkdir(parents=True, exist_ok=True)
-        (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
-    except OSError as error:
-        raise PipelineError(f"--out {out}: cannot be written: {error.strerror or error}") from None
 
 
 def make_tables(spark: Any, logs: Sequence[str], out: str | os.PathLike[str], *, replace: bool = False) -> Made:
@@ -113,20 +88,3 @@ def _finish(folder: Path, made: Made) -> None:
         (folder / STARTED).unlink()
     except OSError as error:
         raise PipelineError(f"{folder}: cannot be written: {error.strerror or error}") from None
-
-
-def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a newer schema."""
-    path = Path(folder)
-    if not path.is_dir():
-        raise PipelineError(f"{folder}: no such directory; `coordinator tables LOGS... --out {folder}` makes one")
-    if not (path / SUCCESS).exists():
-        raise PipelineError(f"{folder}: no whole tables: there is no {SUCCESS} in it; run `coordinator tables LOGS... --out {folder}`")
-    try:
-        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text())
-        version = manifest["schema_version"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise PipelineError(f"{folder}: its {MANIFEST} cannot be read: make the tables anew") from None
-    if version != SCHEMA_VERSION:
-        raise PipelineError(f"{folder}: tables of schema version {version}; this version reads {SCHEMA_VERSION}: make them anew")
-    return manifest

@@ -1,0 +1,88 @@
+"""Directories of tables and of sweeps: what they must be before work begins, and what says that they are whole.
+
+Needs neither Spark nor PyArrow, so that a command can complain about its arguments before it starts a session.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..schemas import SCHEMA_VERSION, TABLES
+from .session import PipelineError
+
+STARTED, SUCCESS, MANIFEST = "_STARTED", "_SUCCESS", "manifest.json"
+PLAN = "sweep.json"
+LANDED = "_logs"
+"""Where lines of Kafka topics are written before they are folded."""
+
+
+def check_out(out: Path, *, replace: bool) -> None:
+    """Whether tables can be written there, as far as can be told beforehand. Changes nothing. Raises PipelineError."""
+    try:
+        if out.exists() and not out.is_dir():
+            raise PipelineError(f"--out {out}: it is a file; give a directory")
+        there = list(out.iterdir()) if out.exists() else []
+    except OSError as error:
+        raise PipelineError(f"--out {out}: cannot be read: {error.strerror or error}") from None
+    unfinished = (out / STARTED).exists() and not (out / SUCCESS).exists()
+    ours = unfinished or (out / MANIFEST).exists()
+    if there and not unfinished and not (replace and ours):
+        hint = "--replace makes them anew" if ours else "give an empty or a new directory"
+        raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
+
+
+def prepare(out: Path, *, replace: bool) -> None:
+    """Make the output directory ready; what was there of tables goes. Raises PipelineError if something else is in it."""
+    check_out(out, replace=replace)
+    try:
+        for name in (SUCCESS, MANIFEST):
+            (out / name).unlink(missing_ok=True)
+        for table in (*TABLES, LANDED):
+            shutil.rmtree(out / table, ignore_errors=True)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
+    except OSError as error:
+        raise PipelineError(f"--out {out}: cannot be written: {error.strerror or error}") from None
+
+
+def check_sweep_out(folder: Path) -> None:
+    """Whether a sweep may begin or go on there. Changes nothing. Raises PipelineError."""
+    try:
+        free = not folder.exists() or (folder.is_dir() and (not any(folder.iterdir()) or (folder / PLAN).exists()))
+    except OSError as error:
+        raise PipelineError(f"--out {folder}: cannot be read: {error.strerror or error}") from None
+    if not free:
+        raise PipelineError(f"--out {folder}: there is something else than a sweep; give an empty or a new directory")
+
+
+def tables_in(folder: str | os.PathLike[str]) -> Path:
+    """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if they are not whole."""
+    path = Path(folder)
+    if not (path / PLAN).exists():
+        manifest_of(path)
+        return path
+    if not (path / "tables" / SUCCESS).exists():
+        raise PipelineError(f"{folder}: this sweep is not finished; `coordinator sweep SWEEP --out {folder}` goes on where it stopped")
+    manifest_of(path / "tables")
+    return path / "tables"
+
+
+def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a newer schema."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise PipelineError(f"{folder}: no such directory; `coordinator tables LOGS... --out {folder}` makes one")
+    if not (path / SUCCESS).exists():
+        raise PipelineError(f"{folder}: no whole tables: there is no {SUCCESS} in it; run `coordinator tables LOGS... --out {folder}`")
+    try:
+        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text())
+        version = manifest["schema_version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise PipelineError(f"{folder}: its {MANIFEST} cannot be read: make the tables anew") from None
+    if version != SCHEMA_VERSION:
+        raise PipelineError(f"{folder}: tables of schema version {version}; this version reads {SCHEMA_VERSION}: make them anew")
+    return manifest
