@@ -27,8 +27,8 @@ JAVA_ONLY = frozenset({
 _JAVA_ONLY_PREFIX = "KAFKA_LOG4J_"
 OURS = (
     "COORDINATOR_BROKERS", "COORDINATOR_CONTROL", "COORDINATOR_CONTROL_ADVERTISE", "COORDINATOR_CONTROL_LISTEN",
-    "COORDINATOR_CONTROL_TOKEN", "COORDINATOR_KAFKA_DEFAULTS", "COORDINATOR_LOG", "COORDINATOR_LOG_MODE", "COORDINATOR_RACKS",
-    "COORDINATOR_SEED", "COORDINATOR_TOPICS",
+    "COORDINATOR_CONTROL_TOKEN", "COORDINATOR_KAFKA_DEFAULTS", "COORDINATOR_LOG", "COORDINATOR_LOG_BOOTSTRAP", "COORDINATOR_LOG_MODE",
+    "COORDINATOR_LOG_TOPIC", "COORDINATOR_RACKS", "COORDINATOR_SEED", "COORDINATOR_TOPICS",
 )  # fmt: skip
 _PROTOCOL_MAP = "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP"
 _CONTROLLER = "CONTROLLER"
@@ -53,6 +53,8 @@ class Settings:
     cluster_id: str | None = None
     log: str | None = None
     log_mode: str | None = None
+    log_topic: str | None = None
+    log_bootstrap: str | None = None
     control: str | None = None
     control_advertise: str | None = None
     seed: int | None = None
@@ -184,6 +186,8 @@ def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
 
     settings.topics = _topics(environ.get("COORDINATOR_TOPICS", ""))
     settings.log = environ.get("COORDINATOR_LOG") or None
+    settings.log_topic = environ.get("COORDINATOR_LOG_TOPIC", "").strip() or None
+    settings.log_bootstrap = environ.get("COORDINATOR_LOG_BOOTSTRAP", "").strip() or None
     settings.control = environ.get("COORDINATOR_CONTROL_LISTEN") or None
     settings.control_advertise = environ.get("COORDINATOR_CONTROL_ADVERTISE") or None
     settings.log_mode = environ.get("COORDINATOR_LOG_MODE", "").strip().lower() or None

@@ -18,21 +18,24 @@ if TYPE_CHECKING:
 
 def check_options(args: Namespace) -> None:
     """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises UsageError."""
+    topic, bootstrap = "--log-topic", "--log-bootstrap"
+    if args.from_environment:
+        topic, bootstrap = f"{topic} or COORDINATOR_LOG_TOPIC", f"{bootstrap} or COORDINATOR_LOG_BOOTSTRAP"
     if args.log_bootstrap is not None and args.log_topic is None:
-        raise UsageError("--log-bootstrap: of which topic? Give --log-topic NAME, too")
+        raise UsageError(f"{bootstrap}: of which topic? Give {topic}, too")
     if args.log_topic is None:
         return
     from coordinator.cluster.topic_names import why_invalid
     from coordinator.members.live.bootstrap import AddressError, parse_addresses
 
     if (why := why_invalid(args.log_topic)) is not None:
-        raise UsageError(f"--log-topic: {why}; give 1 to 249 of a-z A-Z 0-9 . _ -")
+        raise UsageError(f"{topic}: {why}; give 1 to 249 of a-z A-Z 0-9 . _ -")
     if args.log_bootstrap is not None:
         try:
             parse_addresses(args.log_bootstrap)
         except AddressError as error:
-            raise UsageError(f"--log-bootstrap: {error}") from None
-    elif args.log_topic not in {topic.partition(":")[0] for topic in args.topic}:
+            raise UsageError(f"{bootstrap}: {error}") from None
+    elif args.log_topic not in {each.partition(":")[0] for each in args.topic}:
         args.topic = [*args.topic, f"{args.log_topic}:1"]
 
 

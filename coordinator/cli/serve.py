@@ -158,7 +158,10 @@ def _take_environment(args: argparse.Namespace) -> None:
     args.topic = [topic for topic in settings.topics if topic.partition(":")[0] not in given] + args.topic
     args.config = [f"{name}={value}" for name, value in settings.configs.items()] + args.config
     args.kafka_defaults = args.kafka_defaults or settings.kafka_defaults
-    for name in ("node_id", "cluster_id", "log", "log_mode", "seed", "brokers", "racks", "control", "control_advertise"):
+    for name in (
+        "node_id", "cluster_id", "log", "log_mode", "log_topic", "log_bootstrap", "seed", "brokers", "racks", "control",
+        "control_advertise",
+    ):  # fmt: skip
         if getattr(args, name) is None:
             setattr(args, name, getattr(settings, name))
 

@@ -88,15 +88,16 @@ def test_several_nodes_are_warned_of() -> None:
 def test_our_own_variables() -> None:
     settings = read({
         "COORDINATOR_TOPICS": "orders:12, payments", "COORDINATOR_LOG": "/x", "COORDINATOR_SEED": "7",
-        "COORDINATOR_KAFKA_DEFAULTS": "True",
+        "COORDINATOR_KAFKA_DEFAULTS": "True", "COORDINATOR_LOG_TOPIC": "events", "COORDINATOR_LOG_BOOTSTRAP": "other:9092",
     })  # fmt: skip
     assert settings.topics == ["orders:12", "payments"]
     assert (settings.log, settings.seed, settings.kafka_defaults) == ("/x", 7, True)
+    assert (settings.log_topic, settings.log_bootstrap) == ("events", "other:9092")
     several = read({"COORDINATOR_BROKERS": "3", "COORDINATOR_RACKS": "a,b,c"})
     assert (several.brokers, several.racks) == (3, "a,b,c")
     names = (
         "COORDINATOR_BROKERS", "COORDINATOR_RACKS", "COORDINATOR_TOPICS", "COORDINATOR_LOG", "COORDINATOR_SEED",
-        "COORDINATOR_KAFKA_DEFAULTS", "CLUSTER_ID",
+        "COORDINATOR_KAFKA_DEFAULTS", "COORDINATOR_LOG_TOPIC", "COORDINATOR_LOG_BOOTSTRAP", "CLUSTER_ID",
     )  # fmt: skip
     assert read(dict.fromkeys(names, "")) == read({})
 
@@ -217,6 +218,19 @@ def test_a_wrong_value_ends_with_status_2(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setenv("KAFKA_GROUP_MAX_SESSION_TIMEOUT_MS", "1")
     assert main(["serve", "--from-environment", "--loop", "asyncio"]) == 2
     assert "error: configuration: group.min.session.timeout.ms=6000 must not be above" in capsys.readouterr().err
+
+
+def test_the_logs_topic_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COORDINATOR_LOG_BOOTSTRAP", "nowhere")
+    assert main(["serve", "--from-environment", "--loop", "asyncio"]) == 2
+    said = capsys.readouterr().err
+    assert "--log-bootstrap or COORDINATOR_LOG_BOOTSTRAP: of which topic? Give --log-topic or COORDINATOR_LOG_TOPIC" in said
+    assert main(["serve", "--from-environment", "--loop", "asyncio", "--log-topic", "events"]) == 2
+    assert "COORDINATOR_LOG_BOOTSTRAP: 'nowhere' is no address" in capsys.readouterr().err
+    with serving({"COORDINATOR_LOG_TOPIC": "events", "COORDINATOR_TOPICS": "orders:2"}) as (told, process):
+        process.terminate()
+        assert process.wait(60) == 0
+    assert "topics: orders:2, events:1\n" in told and "event log: also in topic events of this emulator\n" in told
 
 
 @pytest.mark.parametrize(
