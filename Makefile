@@ -102,6 +102,7 @@ pipeline: $(SPARK_STAMP)
 	$(SPARK_PY) -m coordinator analyse pipeline-run/deployments
 	$(SPARK_PY) -m coordinator report pipeline-run/deployments
 
+# SIZE or SIZE:SEEDS; a size is a sweep of its own, so more sizes and more seeds are added to what is there.
 SIZES ?= 10,20,50,100,200,500,1000
 SEEDS ?= 20
 

@@ -105,12 +105,12 @@ def read_live(text: str) -> list[LivePoint]:
     return [LivePoint(line[0], int(line[1]), line[2], line[3], int(line[4]) if line[4] else None, line[5]) for line in lines[1:]]
 
 
-def curve_page(points: Sequence[CurvePoint], seeds: int, command: str, live: Sequence[LivePoint] = ()) -> str:
+def curve_page(points: Sequence[CurvePoint], command: str, live: Sequence[LivePoint] = ()) -> str:
     """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`: what was measured beside the simulation."""
     sizes = sorted({point.members for point in points})
     protocols = list(dict.fromkeys(point.protocol for point in points))
     by_key = {(point.protocol, point.members, point.event, point.measure): point.estimate for point in points}
-    parts = [_HEAD.format(sizes=_listed(sizes), seeds=seeds, command=command, coverage=f"{points[0].estimate.coverage:.1%}")]
+    parts = [_HEAD.format(sizes=_listed(sizes), command=command, chance=_chance(points))]
     for event, meaning in EVENTS.items():
         parts.append(f"\n## {event.capitalize()}\n\n{meaning[0].upper()}{meaning[1:]}.\n")
         for measure in MEASURED:
@@ -157,16 +157,33 @@ def _listed(sizes: Sequence[int]) -> str:
     return ", ".join(f"{size:,}" for size in sizes[:-1]) + f" and {sizes[-1]:,}" if len(sizes) > 1 else str(sizes[0])
 
 
+def _chance(points: Sequence[CurvePoint]) -> str:
+    """How many seeds stand behind a figure, and how much its interval holds: one sentence for each number of seeds."""
+    sizes: dict[tuple[int, float], set[int]] = {}
+    for point in points:
+        sizes.setdefault((point.estimate.size, point.estimate.coverage), set()).add(point.members)
+    told = [
+        f"With {_listed(sorted(members))} members there are {seeds} seeds: the interval, which goes by ranks, holds the true median with a "
+        f"probability of {coverage:.1%}." if seeds > 1 else
+        f"With {_listed(sorted(members))} members it is one simulation of each protocol, and no interval can be told."
+        for (seeds, coverage), members in sorted(sizes.items(), key=lambda pair: min(pair[1]))
+    ]  # fmt: skip
+    return "\n".join(told)
+
+
 def _told(found: Estimate | None) -> str:
-    return "–" if found is None else f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+    if found is None:
+        return "–"
+    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]" if found.size > 1 else f"{found.value:.4g}"
 
 
 _HEAD = """\
 # What a rebalance costs, against the size of the group
 
 Simulated, not measured: groups of {sizes} members on this project's coordinator and members, which speak Kafka's
-protocol over simulated links in virtual time. Each figure is the median over {seeds} seeds, with an interval by ranks that holds the
-true median with a probability of {coverage}. It says how much chance matters, not how far the simulation is from a real cluster.
+protocol over simulated links in virtual time. Each figure is the median over some seeds, with an interval that says how much chance
+matters, not how far the simulation is from a real cluster.
+{chance}
 
 `{command}` computes this page anew and goes on where it was interrupted.
 [curve.csv](curve.csv) has every figure with its settings; each run is repeated by
@@ -210,5 +227,6 @@ _FOOT = """
 ## What this does not say
 
 {measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
-than those of the tables were not computed for this page: `make curve SIZES=10,100,1000 SEEDS=20`, say, takes hours.
+than those of the tables were not computed for this page: the time of a simulation grows with the square of the size, and
+`make curve SIZES=10,100,1000 SEEDS=20`, say, takes hours.
 """

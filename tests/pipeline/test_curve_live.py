@@ -63,9 +63,9 @@ def test_the_page_has_what_was_measured_beside_the_simulation() -> None:
         for protocol in PROTOCOLS for event in EVENTS for measure in MEASURED
     ]  # fmt: skip
     rows = ["eager range,10,crash,recovered_ms,47500,Apache Kafka 4.3.1", "eager range,10,leave,recovered_ms,,Apache Kafka 4.3.1"]
-    page = curve_page(points, 3, "make curve", read_live("\n".join([",".join(LIVE_COLUMNS), *rows])))
+    page = curve_page(points, "make curve", read_live("\n".join([",".join(LIVE_COLUMNS), *rows])))
     assert "| crash, 10 | 2 / 47.5 | 2 / – |" in page and "| leave, 10 | 2 / not settled |" in page and "Apache Kafka 4.3.1" in page
-    assert "## Beside a real broker" not in curve_page(points, 3, "make curve")
+    assert "## Beside a real broker" not in curve_page(points, "make curve")
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n", f"{','.join(LIVE_COLUMNS)}\n1,2\n"])

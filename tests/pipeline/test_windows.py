@@ -106,11 +106,13 @@ def test_the_curves_scenario_has_the_size_that_is_asked_for(project_root: Path, 
 
 def test_the_curves_page() -> None:
     points = [
-        CurvePoint(protocol, size, event, measure.column, quantile([1.0, 2.0, 3.0], 0.5))
-        for protocol in PROTOCOLS for size in (10, 20) for event in EVENTS for measure in MEASURED
+        CurvePoint(protocol, size, event, measure.column, quantile([1.0, 2.0, 3.0] if size < 500 else [7.0], 0.5))
+        for protocol in PROTOCOLS for size in (10, 20, 500) for event in EVENTS for measure in MEASURED
     ]  # fmt: skip
-    page = curve_page(points, 3, "make curve SIZES=10,20")
-    assert "10 and 20 members" in page and "75.0%" in page and page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
+    page = curve_page(points, "make curve SIZES=10,20")
+    assert "10, 20 and 500 members" in page and "With 10 and 20 members there are 3 seeds" in page and "75.0%" in page
+    assert "With 500 members it is one simulation of each protocol" in page and page.count("| 500 | 7 | 7 |") == len(EVENTS) * len(MEASURED)
+    assert page.count("| 10 | 2 [1, 3] |") == len(EVENTS) * len(MEASURED)
     assert "whose coordinator assigns by `uniform`" in page and page.count("| KIP-848, uniform |") == len(EVENTS) * len(MEASURED)
     assert "`make curve SIZES=10,20`" in page
     sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
