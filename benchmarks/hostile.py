@@ -1,14 +1,17 @@
 """The worst requests of one MiB: how long each holds the loop, and how much it makes the broker answer.
 
-For every API and every array of its request there is a request whose array is as long as a MiB allows, once with equal and once with
-different elements. A large request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and
-100 ms more for each MiB of the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
+For every API and every array of its request, tagged fields too, there is a request whose array is as long as a MiB allows, once with equal
+and once with different elements, and one whose elements have names of 32,000 bytes; for every API one with as many unknown tagged
+fields as a MiB holds, in its header and behind its body; and for those that take a regular expression the worst patterns of 32 KiB. A large
+request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and 100 ms more for each MiB of
+the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
 
-    python -m benchmarks.hostile [part of a name ...]
+    python -m benchmarks.hostile [--brokers N] [part of a name ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable, Iterator
 from random import Random
@@ -18,17 +21,31 @@ from typing import Any, NamedTuple
 from coordinator.broker import apis
 from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connection import Connection
+from coordinator.broker.core import Broker
+from coordinator.brokers import Brokers, ClusterOptions
+from coordinator.cluster import CONSUMER_OFFSETS
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.wire.fields import Field, StructType
-from coordinator.wire.framing import frame, request_header
+from coordinator.wire.framing import frame, request_header, request_header_version
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
 
 MIB = 1 << 20
 TURN_S = 0.02  # as in `coordinator.server`
 FREE_MS, MS_PER_MIB = 100, 100
 TOPIC, GROUP, PARTITIONS = "t", "g", 50
+LONG_NAME = 32_000
+PATTERN_BYTES = 32_700
+PATTERNS = (
+    "(a+)+b", "a", "(", "[", "a|", "|", "x*", ".*", ".", "(.)", "(?:", "[a-z]", "(a*)*", "(.|.)*", "(?i)k", "(?i)é", "[[:alpha:]]", r"\pL",
+    r"\d\w\s\b", r"[^\x00-\x{10FFFF}]", r"\x{10FFFF}", r"\p{Greek}", "a{1000}", "x{0,1000}", "(x{0,30}){0,30}", "(?P<n>a)",
+    r"[\pL\pN]",
+)
+"""Each is repeated as often as a string holds it."""
 
 
 class Measured(NamedTuple):
@@ -55,13 +72,37 @@ class Measured(NamedTuple):
         return f"{verdict:4} {times} {sizes}  {self.name} {self.closed[:60]}"
 
 
-class Stage:
-    """A broker without sockets, one topic, one group, and a connection for each request."""
+def _one() -> Broker:
+    broker = build_broker(
+        configs=BrokerConfigs({}), random=Random(1), epoch_ms=1_700_000_000_000, topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
+    broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
+    return broker
 
-    def __init__(self) -> None:
-        self.broker = build_broker(
-            configs=BrokerConfigs({}), random=Random(1), epoch_ms=1_700_000_000_000, topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
-        self.broker.cluster.brokers[1].endpoints["PLAINTEXT"] = ("127.0.0.1", 9092)
+
+def _several(count: int) -> tuple[Broker, Brokers]:
+    """The broker that coordinates all groups, and all brokers."""
+    settings = {"offsets.topic.num.partitions": "1", "default.replication.factor": str(count)}
+    options = ClusterOptions(
+        configs=[BrokerConfigs(settings, node_id=node) for node in range(1, count + 1)], random=Random(1), epoch_ms=1_700_000_000_000,
+        topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
+    brokers = Brokers(options)
+    for node in range(1, count + 1):
+        brokers.set_endpoints(node, {"PLAINTEXT": ("127.0.0.1", 9091 + node)})
+    offsets = brokers.controller.cluster.partition(CONSUMER_OFFSETS, 0)
+    assert offsets is not None
+    return brokers.brokers[offsets.leader], brokers
+
+
+class Stage:
+    """Brokers without sockets, one topic, one group, and a connection for each request."""
+
+    def __init__(self, brokers: int = 1) -> None:
+        self.runtime: Broker | Brokers
+        if brokers == 1:
+            self.broker = self.runtime = _one()
+        else:
+            self.broker, self.runtime = _several(brokers)
+        self._settle()
         offsets = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i) for i in range(PARTITIONS)]
         self.ask(OffsetCommitRequest(group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=offsets)]), 8)
         protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(1_000))]
@@ -69,6 +110,16 @@ class Stage:
             self.ask(JoinGroupRequest(
                 group_id="members", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", protocols=protocols,
             ), 3)
+
+    def _settle(self) -> list[float]:
+        """Let happen what is due, as a driver's timer does; seconds of each piece."""
+        holds = []
+        while (deadline := self.runtime.next_deadline()) is not None and deadline <= 0:
+            began = process_time()
+            self.runtime.tick(0)
+            self.runtime.run_resumable(0)
+            holds.append(process_time() - began)
+        return holds
 
     def ask(self, request: Request, version: int, name: str = "") -> Measured:
         """Put a request into the broker, on a connection of its own."""
@@ -87,12 +138,15 @@ class Stage:
         began = process_time()
         broker.turn_is_over = lambda: process_time() - began > TURN_S
         connection.receive(data, 0)
-        broker.run_resumable(0)
+        self.runtime.run_resumable(0)
         holds.append(process_time() - began)
+        holds += self._settle()
         while broker.wants_turn:
             began = process_time()
             broker.next_turn(0)
+            self.runtime.run_resumable(0)
             holds.append(process_time() - began)
+            holds += self._settle()
         connection.lost()
         return Measured(name, max(holds) * 1000, sum(holds) * 1000, len(data), sum(map(len, written)), "".join(closed))
 
@@ -103,7 +157,7 @@ class Stage:
 def paths(cls: StructType, version: int, before: tuple[Field, ...] = ()) -> Iterator[tuple[Field, ...]]:
     """All arrays of a request, each as the fields that lead to it."""
     for field in cls.fields:
-        if not field.carried(version) or field.tag is not None:
+        if not field.carried(version):
             continue
         if field.kind == "array":
             yield (*before, field)
@@ -115,7 +169,7 @@ def filled(cls: StructType, version: int, long: tuple[Field, ...], count: int, n
     """A struct whose array at the end of `long` has `count` elements; other arrays have one."""
     values = {}
     for field in cls.fields:
-        if not field.carried(version) or field.tag is not None:
+        if not field.carried(version) or (field.tag is not None and not (long and long[0] is field)):
             continue
         inner = long[1:] if long and long[0] is field else ()
         many = count if inner == () and long and long[0] is field else 1
@@ -168,22 +222,81 @@ def long_arrays(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
                 yield title, filled(api.request, version, long, count, name, top), version
 
 
-def run_all(wanted: list[str]) -> Iterator[Measured]:
+def long_names(stage: Stage, key: int) -> Iterator[tuple[str, Request, int]]:
+    """Requests of one API whose names are as long as names may be, and different."""
+    api = apis.api(key)
+    assert api is not None
+    topic_id = stage.broker.cluster.topics[TOPIC].id
+    count, numbers = MIB // LONG_NAME, iter(range(1 << 30))
+
+    def name() -> str:
+        return f"{next(numbers)}".ljust(LONG_NAME, "n")
+
+    for long in paths(api.request, api.highest):
+        request = filled(api.request, api.highest, long, count, name, lambda: topic_id)
+        yield f"{apis.title(key)} v{api.highest} {'.'.join(field.name for field in long)} x {count} long names", request, api.highest
+
+
+def patterns(key: int) -> Iterator[tuple[str, Request, int]]:
+    """Requests with a regular expression that is costly to read, or to match."""
+    for pattern in PATTERNS:
+        repeated = pattern * (PATTERN_BYTES // len(pattern.encode()))
+        if key == ConsumerGroupHeartbeatRequest.api_key:
+            yield f"ConsumerGroupHeartbeat v1 {pattern} x {len(repeated) // len(pattern)}", ConsumerGroupHeartbeatRequest(
+                group_id="patterns", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[],
+                subscribed_topic_regex=repeated), 1
+        elif key == ListTransactionsRequest.api_key:
+            request = ListTransactionsRequest(transactional_id_pattern=repeated)
+            yield f"ListTransactions v2 {pattern} x {len(repeated) // len(pattern)}", request, 2
+
+
+def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
+    """Frames with as many unknown tagged fields as fit: in the header, behind the body, all different, and one that is large."""
+    api = apis.api(key)
+    assert api is not None
+    version = api.highest
+    if request_header_version(key, version) < 2:
+        return
+    header = request_header(key, version, 1, "hostile")
+    body = filled(api.request, version, (), 1, lambda: TOPIC, lambda: bytes(16)).encode(version)
+    one = uvarint(1 << 20) + b"\0"
+    floods = {
+        "equal": uvarint(MIB // len(one)) + one * (MIB // len(one)),
+        "different": (count := uvarint(MIB // 4)) + b"".join(uvarint(100_000 + tag) + b"\0" for tag in range(MIB // 4)),
+        "large": uvarint(1) + uvarint(9_999) + uvarint(MIB) + bytes(MIB),
+        "missing": count,
+    }
+    for name, tags in floods.items():
+        yield f"{apis.title(key)} v{version} tagged fields in the header, {name}", frame(header[:-1] + tags, body)
+        yield f"{apis.title(key)} v{version} tagged fields behind the body, {name}", frame(header, body[:-1] + tags)
+
+
+def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
     """Measure what is wanted, each on a stage that the requests before it did not change."""
     for key in sorted(apis.SERVED):
         title = apis.title(key)
         if wanted and not any(part in title for part in wanted):
             continue
-        for name, request, version in long_arrays(Stage(), key):
-            yield Stage().ask(request, version, name)
+        stage = Stage(brokers)
+        for requests in (long_arrays(stage, key), long_names(stage, key), patterns(key)):
+            for name, request, version in requests:
+                yield Stage(brokers).ask(request, version, name)
+        for name, data in many_tags(key):
+            yield Stage(brokers).feed(data, name)
 
 
-def main(wanted: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """1 if a request is over what is allowed."""
-    over = 0
-    for measured in run_all(wanted):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--brokers", type=int, default=1, metavar="N", help="so many brokers, one of which gets the requests (default: 1)")
+    parser.add_argument("names", nargs="*", help="parts of the names of APIs; all, if there are none")
+    options = parser.parse_args(arguments)
+    over = count = 0
+    for measured in run_all(options.names, options.brokers):
         over += measured.held_ms > measured.allowed_ms
+        count += 1
         print(measured, flush=True)
+    print(f"{over} of {count} are over what is allowed")
     return 1 if over else 0
 
 

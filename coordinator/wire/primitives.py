@@ -97,19 +97,26 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
     tags: dict[int, bytes] = {}
     count, pos = read_uvarint(data, pos)
     end = len(data)
-    for _ in range(count):  # there may be very many, and most numbers have one byte
-        if pos < end and (tag := data[pos]) < 128:
+    try:
+        for _ in range(count):  # there may be very many: short numbers are read here
+            tag = data[pos]
             pos += 1
-        else:
-            tag, pos = read_uvarint(data, pos)
-        if pos < end and (size := data[pos]) < 128:
+            if tag > 127:
+                tag, pos = read_uvarint(data, pos - 1)
+                tag &= 0xFFFFFFFF
+            size = data[pos]
             pos += 1
-        else:
-            size, pos = read_uvarint(data, pos)
-        if size < 0 or pos + size > end:
-            take(data, pos, size)  # raises
-        tags[tag & 0xFFFFFFFF] = data[pos : pos + size]
-        pos += size
+            if not size:
+                tags[tag] = b""
+                continue
+            if size > 127:
+                size, pos = read_uvarint(data, pos - 1)
+            if size < 0 or pos + size > end:
+                take(data, pos, size)  # raises
+            tags[tag] = data[pos : pos + size]
+            pos += size
+    except IndexError:
+        raise WireError("ends within a variable-length integer") from None
     return tags, pos
 
 

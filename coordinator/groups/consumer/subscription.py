@@ -72,7 +72,8 @@ def ordered_names(group: ConsumerMembership, member: Member) -> list[str]:
         return named
     others = name_order(sorted(matched))
     large, small = (named, others) if len(named) > len(others) else (others, named)
-    return [*large, *(name for name in small if name not in set(large))]
+    there = set(large)
+    return [*large, *(name for name in small if name not in there)]
 
 
 def metadata_hash(subscribed: Iterable[str], topics: Topics) -> int:

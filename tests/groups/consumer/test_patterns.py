@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator.groups.consumer.model import ConsumerMembership, Member
+from coordinator.groups.consumer.subscription import ordered_names
 from tests.groups.consumer.kit import ConsumerWorld, FakePattern
 
 TOPICS = {"orders": 2, "other": 1, "ordinary": 1, "payments": 3}
@@ -85,3 +87,26 @@ def test_however_long_it_takes_the_outcome_is_the_same(instructions: int, monkey
         ".*s": frozenset({"orders", "payments"})}
     assert sorted(len(partitions) for who in "abc" for partitions in w.owned(who).values()).count(0) == 0
     assert sum(len(partitions) for who in "abc" for partitions in w.owned(who).values()) == 7
+
+
+class CountedName(str):
+    """A name that counts how often any of its kind is hashed."""
+
+    __slots__ = ()
+    hashed = 0
+
+    def __hash__(self) -> int:
+        CountedName.hashed += 1
+        return str.__hash__(self)
+
+
+def test_names_beside_a_pattern_are_looked_at_once_each() -> None:
+    """All names were looked at again for each name that the pattern matches: 10,000 names and 1,000 matches took seconds."""
+    group = ConsumerMembership("g")
+    named, matched = ([CountedName(f"{kind}{number}") for number in range(400)] for kind in "nm")
+    group.regexes["m.*"] = frozenset([*matched, *named[:50]])
+    member = Member("a", topics=frozenset(named), regex="m.*")
+    CountedName.hashed = 0
+    ordered = ordered_names(group, member)
+    assert sorted(ordered) == sorted({*named, *matched})
+    assert CountedName.hashed < 20 * len(ordered)
