@@ -70,6 +70,5 @@ class DelayedProduce:
 
 
 def _fail(appended: Appended, error: ErrorCode) -> None:
-    answer = appended.answer
-    answer.error_code = error
-    answer.base_offset = answer.log_append_time_ms = answer.log_start_offset = -1
+    """The answer still says where the records stand, as Kafka's does."""
+    appended.answer.error_code = error

@@ -253,7 +253,7 @@ class Transactions:
 
     def take_over(self, endings: Iterable[Ending]) -> None:
         """End what another coordinator had decided to end."""
-        self.unfinished += [Unfinished(each, _marker(each), each.partitions) for each in endings]
+        self.unfinished += [Unfinished(each, self._marker(each), each.partitions) for each in endings]
 
     def _ended(self, answer: TransactionResult, marker_version: int = BOUND_TO_RISE) -> TransactionResult:
         if answer.ending is not None:
@@ -261,7 +261,16 @@ class Transactions:
         return answer
 
     def _end(self, ending: Ending, marker_version: int) -> None:
-        self.unfinished.append(Unfinished(ending, _marker(ending, marker_version), ending.partitions))
+        self.unfinished.append(Unfinished(ending, self._marker(ending, marker_version), ending.partitions))
+
+    def _marker(self, ending: Ending, version: int = 0) -> Marker:
+        """The marker that ends a transaction. Its coordinator's epoch is the leader epoch of the transactional id's partition."""
+        epoch = 0
+        if self._others is not None:
+            configs, cluster = self._broker.configs, self._broker.cluster
+            keeper = cluster.partition(TRANSACTION_STATE, partition_for(configs, TRANSACTION_STATE, ending.transactional_id))
+            epoch = 0 if keeper is None else keeper.leader_epoch
+        return Marker(ending.producer_id, ending.producer_epoch, ending.committed, epoch, version)
 
     def _finish(self, each: Unfinished, now: int) -> None:
         ending = each.ending
@@ -289,7 +298,3 @@ class Transactions:
             except BatchRefused:
                 pass  # somebody wrote newer markers by hand: there is nothing left to end
         return True
-
-
-def _marker(ending: Ending, version: int = 0) -> Marker:
-    return Marker(ending.producer_id, ending.producer_epoch, ending.committed, transaction_version=version)

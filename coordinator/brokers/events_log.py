@@ -86,6 +86,7 @@ class EventsLog(ReplicaLog):
     def truncate(self, end: int) -> None:
         """Events go with their batches; those that are left are told again."""
         if end >= self.log_end_offset:
+            super().truncate(end)
             return
         committed = min(self._committed, end)
         self.dropped += self.bodies(end)

@@ -193,8 +193,10 @@ class PartitionLog:
         self._last_offsets.append(self.log_end_offset - 1)
 
     def assign_epoch(self, leader_epoch: int) -> None:
-        """A leader of this epoch begins at the log end; older and known epochs change nothing."""
+        """A leader of this epoch begins at the log end; older and known epochs change nothing. Epochs without records are forgotten."""
         if leader_epoch > self._epochs[-1].epoch:
+            while self._epochs and self._epochs[-1].end_offset >= self.log_end_offset:
+                self._epochs.pop()
             self._epochs.append(EpochEnd(leader_epoch, self.log_end_offset))
 
     def delete_records(self, before: int) -> int:

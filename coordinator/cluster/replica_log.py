@@ -67,14 +67,18 @@ class ReplicaLog(PartitionLog):
         return min(at, leader.log_end_offset)
 
     def truncate(self, end: int) -> None:
-        """Drop every batch that holds `end` or a later offset. Producers and transactions are told again from what is left."""
+        """Drop every batch that holds `end` or a later offset, and the epochs that begin there. Producers and transactions are told again
+        from what is left."""
         if end >= self.log_end_offset:
+            while self._epochs and self._epochs[-1].end_offset >= end:
+                self._epochs.pop()
+            self._epochs = self._epochs or [EpochEnd(-1, end)]
             return
         kept = bisect_left(self._last_offsets, end)
-        pieces, start, epochs = self._pieces[:2 * kept], self.log_start_offset, self._epochs
+        pieces, start = self._pieces[:2 * kept], self.log_start_offset
         first = self._header(0).base_offset if kept else end
         self._begin_at(first)
-        self._epochs = [EpochEnd(epochs[0].epoch, min(epochs[0].end_offset, first))]
+        self._epochs = [EpochEnd(-1, first)]
         for i in range(0, len(pieces), 2):
             self._take(pieces[i], pieces[i + 1])
         self.log_start_offset = min(start, self.log_end_offset)

@@ -74,8 +74,9 @@ class Leadership:
 class Replication:
     """Replication of all partitions of a cluster. `images`: each broker's copy of the metadata, with its logs.
 
-    `propose` asks the controller for an ISR and tells whether it was granted; `advanced` hears of a broker's higher high watermark,
-    `progressed` of replicas that are being added: the log end of each, and how many records it lacks.
+    `propose` asks the controller for an ISR and tells whether it was granted; `advanced` hears of a broker's higher high watermark, and of
+    followers that have moved their log start; `progressed` of replicas that are being added: the log end of each, and how many records
+    it lacks.
     """
 
     def __init__(
@@ -146,6 +147,16 @@ class Replication:
         """What a leader knows of a follower; None if that broker does not lead, or does not know it."""
         leadership = self._led.get((topic, index), {}).get(leader)
         return None if leadership is None else leadership.followers.get(broker)
+
+    def low_watermark(self, leader: int, partition: Partition) -> int:
+        """The least log start of a partition's replicas whose brokers its leader believes to be alive (KIP-107)."""
+        starts = [partition.log.log_start_offset]
+        for broker in partition.replicas:
+            known = self._images[leader].brokers.get(broker)
+            own = self._images[broker].partition(partition.topic, partition.index) if broker in self._images else None
+            if known is not None and not known.fenced and own is not None:
+                starts.append(own.log.log_start_offset)
+        return min(starts)
 
     def is_unsure(self, leader: int, partition: Partition) -> bool:
         """Whether a new leader's high watermark has not come to the start of its epoch: records before it may be committed (KIP-207)."""
@@ -223,7 +234,10 @@ class Replication:
         held_ms = self._throttles.wait_ms(rates, now) if rates else 0
         if held_ms == 0 and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)):
             whole = not rates and (pace is None or pace.bytes_per_second is None)
+            start = own.log_start_offset
             copied = self._copy(own, log, None if whole else _CHUNK_BYTES)
+            if own.log_start_offset != start:
+                self._advanced(leadership.leader, partition.topic, partition.index, now)
             if rates:
                 self._throttles.spend(rates, copied, now)
                 held_ms = self._throttles.wait_ms(rates, now)
@@ -236,7 +250,9 @@ class Replication:
             follower.lagging_since = now
         if held_ms and behind and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)):
             follower.arrives_ms = now + min(held_ms, LOOK_AGAIN_MS)
-        elif pace is not None and follower.arrives_ms is None and (behind or own.committed < log.committed):
+        elif pace is not None and follower.arrives_ms is None and (
+            behind or own.committed < log.committed or own.log_start_offset < log.log_start_offset
+        ):
             left = log.bytes_from(own.log_end_offset) if behind else 0
             follower.arrives_ms = now + max(1, pace.step_ms(min(left, _CHUNK_BYTES)))
         elif pace is None and behind and follower.arrives_ms is None:

@@ -287,12 +287,13 @@ class Cluster:
         topics = [{"name": name, "partition_data": [data]}]
         return self.at(broker).ask("Produce", version, acks=acks, timeout_ms=10_000, topic_data=topics)
 
-    def committed_at(self, name: str, broker: int, high_watermark: int) -> None:
-        """Wait until a follower knows this high watermark: it learns of one with the fetch after the one that raised it."""
+    def committed_at(self, name: str, broker: int, high_watermark: int, start: int = 0) -> None:
+        """Wait until a follower knows this high watermark: it learns of one with the fetch after the one that raised it. The log begins at
+        `start`."""
         topic_id = self.topic_id(name)
 
         def knows() -> bool:
-            partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 20}
+            partition = {"partition": 0, "fetch_offset": start, "partition_max_bytes": 1 << 20}
             topics = [{"topic_id": topic_id, "partitions": [partition]}]
             answer = self.quietly("Fetch", 17, broker, max_wait_ms=0, min_bytes=0, max_bytes=1 << 20, session_epoch=-1, topics=topics)
             return bool(answer["responses"][0]["partitions"][0]["high_watermark"] == high_watermark)
@@ -318,9 +319,9 @@ class Cluster:
 
     # -- what is done to brokers -------------------------------------------------------------------------------------
 
-    def crash(self, broker: int) -> None:
-        """kill -9, and wait until the others know."""
-        self._end("crashed", broker, self.hosts.crash_broker)
+    def crash(self, broker: int, *, noticed: bool = True) -> None:
+        """kill -9, and wait until the others know, unless there is no majority to notice."""
+        self._end("crashed", broker, self.hosts.crash_broker, noticed=noticed)
 
     def stop(self, broker: int) -> None:
         """A controlled shutdown, and wait until the others know."""
@@ -350,13 +351,14 @@ class Cluster:
         self.down.discard(broker)
         self._known_alive()
 
-    def _end(self, how: str, broker: int, end: Callable[[int], None]) -> None:
+    def _end(self, how: str, broker: int, end: Callable[[int], None], *, noticed: bool = True) -> None:
         self.down.add(broker)
         self._links.pop(broker, None)
         self._patient.forget(broker)
         self.s.steps.append({how: broker})
         end(broker)
-        self._known_alive()
+        if noticed:
+            self._known_alive()
 
     def _known_alive(self) -> None:
         def known() -> bool:
@@ -374,11 +376,16 @@ class Cluster:
         for broker in list(self.down):
             self.hosts.start_broker(broker)
         _until(lambda: all(self._patient.alive(broker) == set(BROKERS) for broker in BROKERS), "the brokers never found each other")
-        if self._topics:
-            self._patient.ask(1, "DeleteTopics", 4, topic_names=self._topics, timeout_ms=10_000)
-            _until(lambda: not any(self._patient.partitions(b, t) for b in BROKERS for t in self._topics), "topics stayed")
+        _until(self._removed, "topics stayed")
         self._patient.close()
         whole(self.s.addresses)
+
+    def _removed(self) -> bool:
+        """Are the scenario's topics gone? Those that are not are deleted, which is refused while nobody is the controller."""
+        left = [topic for topic in dict.fromkeys(self._topics) if any(self._patient.partitions(broker, topic) for broker in BROKERS)]
+        if left:
+            self._patient.ask(1, "DeleteTopics", 4, topic_names=left, timeout_ms=10_000)
+        return not left
 
 
 def _same(found: Any, wanted: Any) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 from coordinator.cluster.internal_topics import partition_for
 from coordinator.cluster.model import TRANSACTION_STATE
-from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import TRANSACTIONAL
+from coordinator.cluster.record_codec import build_batch, read_records
+from coordinator.cluster.records import HEADER_SIZE, TRANSACTIONAL, parse_header
 from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
@@ -231,3 +231,21 @@ def test_producer_ids_come_in_blocks() -> None:
     restarted: Any = cluster.client(1).ask(request, 4)
     assert restarted.producer_id > other.producer_id
     assert restarted.producer_id % 1000 == 0
+
+
+def test_markers_hold_the_epoch_of_who_leads_the_transactional_id() -> None:
+    """So that a coordinator that was replaced is refused by who heard of its successor (52)."""
+    cluster = Cluster()
+    node, producer = begin(cluster)
+    cluster.do(StopBroker(node, how="crash"))
+    cluster.pass_time(5_000)
+    successor = coordinator_of(cluster, next(other for other in (1, 2, 3) if other != node))
+    assert end(cluster, successor, producer) == 0
+    index = partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t")
+    epoch = cluster.partition(index, TRANSACTION_STATE).leader_epoch
+    assert epoch > 0
+    for data in (0, 1):
+        log = cluster.partition(data, at=cluster.partition(data).leader).log
+        marker = log.read(log.log_end_offset - 1, 1_000, at_least_one=True)
+        (record,) = read_records(parse_header(marker), marker[HEADER_SIZE:])
+        assert record.value == (0).to_bytes(2, "big") + epoch.to_bytes(4, "big")

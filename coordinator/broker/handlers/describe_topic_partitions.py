@@ -67,9 +67,9 @@ def _topic(topic: Topic, shown: list[Partition]) -> DescribeTopicPartitionsRespo
 
 def _partition(partition: Partition) -> DescribeTopicPartitionsResponsePartition:
     return DescribeTopicPartitionsResponsePartition(
-        error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE, partition_index=partition.index,
-        leader_id=partition.leader, leader_epoch=partition.leader_epoch, replica_nodes=partition.replicas, isr_nodes=partition.isr,
-        eligible_leader_replicas=partition.elr, last_known_elr=partition.last_known_elr, offline_replicas=partition.offline,
+        partition_index=partition.index, leader_id=partition.leader, leader_epoch=partition.leader_epoch, replica_nodes=partition.replicas,
+        isr_nodes=partition.isr, eligible_leader_replicas=partition.elr, last_known_elr=partition.last_known_elr,
+        offline_replicas=partition.offline,
     )  # fmt: skip
 
 

@@ -173,7 +173,7 @@ class Operation:
             found = self._broker.cluster.partition(topic, key[1])
             if found is None:
                 data = _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
-            elif self._fetch.session is not None and _unchanged(found, partition):
+            elif self._fetch.session is not None and _unchanged(found, partition) and not self._fault(key, found, partition.wanted):
                 continue
             else:
                 data = self._read(key, found, partition.wanted, left, whole=not total)
