@@ -2,7 +2,7 @@
 
 Owns which writes the request in hand made, and the answers that are held. Rules: an answer leaves once the high watermark of each
 partition that its request wrote to has passed the write; when the broker loses the partition it says NOT_COORDINATOR instead (ERR-6),
-after offsets.commit.timeout.ms (transactions: request.timeout.ms) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout: what was
+after offsets.commit.timeout.ms (transactions: their own timeout) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout: what was
 written stays, and counts when it is replicated. Heartbeats and leaves that write nothing wait for what was written before them, unless they
 are refused. With one broker there is no gate. Does not depend on how writes are replicated.
 """
@@ -85,14 +85,14 @@ def _refused(response: Message, error: ErrorCode) -> Message:
 
 
 class CommitGate:
-    """The held answers of one broker. `reached`: a partition's high watermark, `end` its log's end; `replicate`: let followers copy what
-    they can now.
+    """The held answers of one broker. `timeout_ms`: how long a request's writes to a topic may take; `reached`: a partition's high
+    watermark, `end` its log's end; `replicate`: let followers copy what they can now.
 
     `answer` answers a parked request; `failed` hears of each request whose writes were not replicated in time, once it is answered.
     """
 
     def __init__(
-        self, *, answer: Callable[[int, Message | Encoded, int], None], timeout_ms: Callable[[str], int],
+        self, *, answer: Callable[[int, Message | Encoded, int], None], timeout_ms: Callable[[str, Call | None], int],
         reached: Callable[[str, int], int], end: Callable[[str, int], int], replicate: Callable[[int], None],
         failed: Callable[[Message, int], None],
     ) -> None:
@@ -164,7 +164,7 @@ class CommitGate:
 
     def hold(self, token: int, response: Message | Encoded, call: Call | None, needs: Needs, now: int) -> None:
         """Keep an answer. `call`: its request, if it is the one in hand; None: it was parked before."""
-        timeout_ms = min(self._timeout_ms(topic) for topic, _ in needs)
+        timeout_ms = min(self._timeout_ms(topic, call) for topic, _ in needs)
         self._held.append(_Held(token, response, call, needs, now + timeout_ms))
 
     def advanced(self, now: int) -> None:

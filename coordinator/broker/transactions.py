@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..cluster.producers import ProducerIds
     from ..cluster.replication import Replication
     from ..event_log import EventLog
+    from ..wire.schema import Message
     from .call import Call
     from .parked_fetches import ParkedFetches
 
@@ -199,6 +200,13 @@ class Transactions:
         if self._others is None or not transactional_id or self._others.replicated(self._broker, transactional_id, now):
             return ErrorCode.NONE
         return ErrorCode.CONCURRENT_TRANSACTIONS
+
+    def write_timeout_ms(self, message: Message) -> int:
+        """How long what a request wrote of transactional ids may take to be replicated: as long as their transactions (ERR-1)."""
+        named = [getattr(message, "transactional_id", ""), getattr(message, "v3_and_below_transactional_id", "")]
+        named += [one.transactional_id for one in getattr(message, "transactions", ())]
+        known = [self.coordinator.transactions[name].timeout_ms for name in named if name in self.coordinator.transactions]
+        return min(known, default=self._broker.configs.get_int("request.timeout.ms"))
 
     def offsets_partition(self, group_id: str) -> Partition:
         """Where a group's offsets are written."""

@@ -40,6 +40,7 @@ from .transactions import SharedTransactions
 if TYPE_CHECKING:
     from random import Random
 
+    from ..broker.call import Call
     from ..cluster.configs import BrokerConfigs
     from ..event_log import EventLog
 
@@ -152,7 +153,7 @@ class Brokers:
         broker.replication = self.replication
         broker.cooperation = self.transactions
         broker.gate = CommitGate(
-            answer=broker.answer, timeout_ms=lambda topic: configs.get_int(_WRITE_TIMEOUT[topic]),
+            answer=broker.answer, timeout_ms=lambda topic, call: _write_timeout_ms(broker, topic, call),
             reached=lambda topic, index: self._high_watermark(node, topic, index),
             end=lambda topic, index: self._log_end(node, topic, index), replicate=self.replication.run, failed=broker.write_failed)
         broker.client_links = ClientLinks(broker, self.network.cut_clients(node))
@@ -351,7 +352,13 @@ class Brokers:
 
 _EVENTS: dict[str, type[OffsetsLog | TransactionsLog]] = {CONSUMER_OFFSETS: OffsetsLog, TRANSACTION_STATE: TransactionsLog}
 """The internal topics, whose records are events."""
-_WRITE_TIMEOUT = {CONSUMER_OFFSETS: "offsets.commit.timeout.ms", TRANSACTION_STATE: "request.timeout.ms"}
 _PROGRESS_MS = 1_000
 _NO_LOG = ReplicaLog()
 """In place of the log of a partition that a broker does not hold. Nothing is ever appended to it."""
+
+
+def _write_timeout_ms(broker: Broker, topic: str, call: Call | None) -> int:
+    """How long a request's writes to an internal topic may take to be replicated; of a request that was parked before, `call` is None."""
+    if topic == CONSUMER_OFFSETS:
+        return broker.configs.get_int("offsets.commit.timeout.ms")
+    return broker.configs.get_int("request.timeout.ms") if call is None else broker.transactions.write_timeout_ms(call.message)
