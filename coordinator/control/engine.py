@@ -6,7 +6,7 @@ and requests pay nothing for it. Chance is drawn from the generator it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -50,25 +50,40 @@ class FaultEngine:
     def __init__(
         self, broker: int, around: Surroundings, random: Random, log: Callable[[Active, Call, str], None] | None = None,
     ) -> None:
-        self.active: dict[int, Active] = {}
+        self._active: dict[int, Active] = {}
+        self._keys: frozenset[int] | None = frozenset()
+        """Keys of the APIs that faults in force are about; None: some are about all."""
         self._broker = broker
         self._around = around
         self._random = random
         self._log = log
 
+    @property
+    def active(self) -> Mapping[int, Active]:
+        """The faults in force, by number. One fault may be in force at several brokers and counts for all of them."""
+        return self._active
+
+    @active.setter
+    def active(self, active: Mapping[int, Active]) -> None:
+        self._active = dict(active)
+        names = {each.fault.selector.api for each in active.values()}
+        self._keys = None if None in names else frozenset(f.API_NAMES[name] for name in names if name is not None)
+
     def add(self, active: Active) -> None:
-        """Put a fault in force. One fault may be in force at several brokers and counts for all of them."""
-        self.active[active.number] = active
+        """Put a fault in force."""
+        self.active = {**self._active, active.number: active}
 
     def remove(self, number: int) -> None:
         """Take a fault out of force. What it holds back stays held until it is released."""
-        self.active.pop(number, None)
+        self.active = {known: active for known, active in self._active.items() if known != number}
 
     def __call__(self, call: Call) -> Verdict:
         """What happens to a request."""
+        if self._keys is not None and call.message.api_key not in self._keys:
+            return None  # most requests, in short
         api = API_KEYS[call.message.api_key]
         plan = _Plan(call, self._around)
-        for active in list(self.active.values()):
+        for active in list(self._active.values()):
             if active.spent:
                 continue
             chosen = selects(active.fault.selector, api, call, self._broker, self._around)

@@ -60,7 +60,7 @@ class FaultBoard:
                 engine = FaultEngine(broker.node_id, BrokerSurroundings(broker), random, _logger(broker))
                 known = self._engines[broker.node_id] = (broker, engine)
             _, engine = known
-            engine.active = dict(self.in_force)
+            engine.active = self.in_force
             if engine not in broker.interceptors and self.in_force:
                 broker.interceptors.append(engine)
             elif engine in broker.interceptors and not self.in_force:

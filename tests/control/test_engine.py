@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -234,3 +235,22 @@ def test_probability_is_drawn_from_the_seed() -> None:
 
     assert 0 < hits() < 100
     assert hits() == hits()
+
+
+def test_requests_of_apis_that_no_fault_is_about_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("such a request is looked at no further")
+
+    asked: list[object] = []
+    engine = FaultEngine(1, None, Random(1))  # type: ignore[arg-type]
+    heartbeat = SimpleNamespace(message=SimpleNamespace(api_key=f.API_NAMES["Heartbeat"]))
+    monkeypatch.setattr("coordinator.control.engine.selects", refuse)
+    assert engine(heartbeat) is None  # type: ignore[arg-type]
+    engine.add(Active(1, f.Fault(f.Selector(api="Fetch"))))
+    assert engine(heartbeat) is None  # type: ignore[arg-type]
+    monkeypatch.setattr("coordinator.control.engine.selects", lambda *which: asked.append(which))
+    engine.add(Active(2, f.Fault()))
+    assert engine(heartbeat) is None  # type: ignore[arg-type]
+    assert len(asked) == 2
+    engine.remove(2)
+    assert (engine(heartbeat), len(asked)) == (None, 2)  # type: ignore[arg-type]
