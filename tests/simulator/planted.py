@@ -20,9 +20,7 @@ from coordinator.groups import decide
 from coordinator.groups.classic import settle
 from coordinator.groups.classic.decide import heartbeat, join
 from coordinator.groups.classic.model import ClassicGroup
-from coordinator.groups.consumer import heartbeat as heartbeat_848
 from coordinator.groups.consumer import reconcile
-from coordinator.groups.consumer.events import GroupEpochBumped
 from coordinator.groups.events import OffsetsCommitted
 from coordinator.groups.offsets import views
 from coordinator.members import joining, member, offsets
@@ -225,39 +223,9 @@ def sessions_never_end(patch: Patch) -> None:
     patch.setattr(Timers, "arm", lambda self, key, at: None if key[0] in _SESSIONS else arm(self, key, at))
 
 
-def old_generations_may_commit(patch: Patch) -> None:
-    patch.setattr(ClassicGroup, "_refuse_generation", lambda self, member_id, instance, generation: self.refuse_member(member_id, instance))
-
-
-def fenced_static_members_are_taken_for_their_successors(patch: Patch) -> None:
-    refuse = ClassicGroup.refuse_member
-
-    def lenient(self: ClassicGroup, member_id: str, instance: str | None) -> ErrorCode:
-        return ErrorCode.NONE if instance in self.static_members else refuse(self, member_id, instance)
-
-    patch.setattr(ClassicGroup, "refuse_member", lenient)
-
-
-def epochs_are_not_bumped(patch: Patch) -> None:
-    bump = heartbeat_848.subscribe
-
-    def keeps(group: Any, *arguments: Any, **options: Any) -> Any:
-        progress = bump(group, *arguments, **options)
-        if not group.members:
-            return progress
-        events = tuple(event for event in progress.events if not isinstance(event, GroupEpochBumped))
-        return progress._replace(events=events, epoch=group.group_epoch)
-
-    patch.setattr(heartbeat_848, "subscribe", keeps)
-
-
 def offsets_are_lost_with_their_coordinator(patch: Patch) -> None:
     fold = load.evolve
     patch.setattr(load, "evolve", lambda group, event, at: None if isinstance(event, OffsetsCommitted) else fold(group, event, at))
-
-
-def writes_are_acknowledged_by_the_leader_alone(patch: Patch) -> None:
-    patch.setattr(PartitionLog, "high_watermark", property(lambda self: self.log_end_offset, lambda self, value: None), raising=False)
 
 
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
