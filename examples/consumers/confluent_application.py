@@ -22,10 +22,11 @@ class ConfluentApplication(ConsumerApplication):
     """Consumes with a `Consumer` of confluent-kafka."""
 
     def consume(self, bootstrap_servers: str) -> None:
+        pulse = {} if self.settings.get("group.protocol") == "consumer" else {"heartbeat.interval.ms": 100}  # else the coordinator's word
         consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap_servers, "group.id": self.group, "client.id": self.client_id, "enable.auto.commit": False,
-                "auto.offset.reset": "earliest", "heartbeat.interval.ms": 100, "fetch.wait.max.ms": 100, **self.settings,
+                "auto.offset.reset": "earliest", "fetch.wait.max.ms": 100, **pulse, **self.settings,
             }
         )  # fmt: skip
         try:
@@ -76,5 +77,6 @@ class ConfluentApplication(ConsumerApplication):
 def _is_final(error: Any) -> bool:
     """Whether librdkafka will not get over it by itself."""
     return bool(error.fatal()) or error.code() in (
+        KafkaError._FATAL,  # of a group of the consumer protocol: fatal() says False of this message's error
         KafkaError.GROUP_AUTHORIZATION_FAILED, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.FENCED_INSTANCE_ID,
         KafkaError.INCONSISTENT_GROUP_PROTOCOL)
