@@ -27,14 +27,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("coordinator.server")
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
-_SMALL_BUFFER_BYTES = 1 << 12
-"""So much is read at once while there is no room for unfinished requests: whole small ones still come through."""
+_SMALL_BUFFER_BYTES = 1 << 12  # read at once while there is no room for unfinished requests: whole small ones still come through
 _BACKLOG = 1024
-_TURN_MS = 20
-"""How long one connection's requests are handled in a row, if others wait."""
+_TURN_MS = 20  # how long one connection's requests are handled in a row, if others wait
 _LOOK_AFTER_S = 1.0  # how often stalled connections are looked for while others wait for memory
-FLUSH_GRACE_S = 2.0
-"""How long a stopping server lets clients read their last answers."""
+FLUSH_GRACE_S = 2.0  # how long a stopping server lets clients read their last answers
 END_GRACE_S = 10.0  # how long a connection that is closed may take to read its last answers
 
 
@@ -64,6 +61,8 @@ class Server:
         self.now: Callable[[], int] = self.clock.now
         """Milliseconds since this server, or the first of its group, was made."""
         self._listening: list[asyncio.Server] = []
+        self._closing: asyncio.Future[None] = loop.create_future()  # the end of a stopped broker's listening sockets
+        self._closing.set_result(None)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at: int | None = None
         self._all_gone: asyncio.Future[None] | None = None
@@ -224,10 +223,12 @@ class Server:
 
     def close(self, *, abort: bool) -> None:
         """The broker's process ends: nobody listens any more, and connections end; `abort`: without what was still to be sent."""
-        for listening in self._listening:
-            listening.close()
-        self._listening.clear()
         self.frozen = False
+        self._end_connections(abort=abort)
+        self._closing = self.loop.create_task(stop_listening(self.loop, self._listening))
+        self._closing.add_done_callback(lambda _: self._end_connections(abort=abort))  # those that were accepted just before
+
+    def _end_connections(self, *, abort: bool) -> None:
         for protocol in list(self.protocols):
             protocol.end()
             if abort:
@@ -235,6 +236,7 @@ class Server:
 
     async def open_again(self, broker: Broker) -> None:
         """The broker's process was started again: listen where it listened before."""
+        await self._closing
         self.broker, self.input = broker, broker.input
         broker.turn_is_over = self._turn_is_over
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
@@ -257,21 +259,20 @@ class Server:
 
     async def stop(self) -> None:
         """Stop listening, answer what is parked as Kafka does, flush and close every connection, and wait for that."""
+        await self._closing
         await stop_listening(self.loop, self._listening)
         self.descriptors.stop()
         for handle in (self._idle_timer, self._turn, self._look_after):
             if handle is not None:
                 handle.cancel()
         self.broker.shut_down(self.now())
-        for protocol in list(self.protocols):
-            protocol.end()
+        self._end_connections(abort=False)
         if self.protocols:
             self._all_gone = self.loop.create_future()
             try:
                 await asyncio.wait_for(self._all_gone, FLUSH_GRACE_S)
             except TimeoutError:  # somebody does not read what we sent
-                for protocol in list(self.protocols):
-                    protocol.transport.abort()
+                self._end_connections(abort=True)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = self._timer_at = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import socket
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import pytest
 
-from coordinator import listening
+from coordinator import Emulator, listening
 from coordinator.listening import Descriptors, stop_listening
 
 RETRY_S = 0.05
@@ -42,6 +43,29 @@ async def test_an_accept_tried_again_after_the_end_is_not_told(monkeypatch: pyte
             await asyncio.sleep(0.01)
     assert told == []
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.parametrize("turns", range(6))
+@pytest.mark.parametrize("how", ["controlled", "crash"])
+async def test_a_connection_that_comes_as_its_broker_stops_is_closed(how: Literal["controlled", "crash"], turns: int) -> None:
+    """asyncio leaves the socket open that it accepted just before the listening one was closed; then a test fails for a warning."""
+    async with Emulator(brokers=2) as kafka:
+        host, _, port = kafka.bootstrap_servers.split(",")[1].rpartition(":")
+        with socket.create_connection((host, int(port))) as client:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            kafka.stop_broker(2, how)
+            reader, writer = await asyncio.open_connection(sock=client)
+            assert await read_to_the_end(reader) == b""
+            writer.close()
+        gc.collect()
+
+
+async def read_to_the_end(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
 
 
 async def test_a_loop_without_failed_accepts_is_left_as_it_was_at_once() -> None:
