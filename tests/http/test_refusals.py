@@ -151,7 +151,7 @@ class TestAddresses:
         ("/brokers/control", {"verb": "StopBroker", "broker": 2}, 409, "there is one broker only"),
         ("/advance", {"seconds": -1}, 400, "a number from 0 on"),
         ("/events/wait", {}, 400, "wait for which event?"),
-        ("/events/wait", {"type": "X", "count": 0}, 400, "count: 0; a whole number from 1 on"),
+        ("/events/wait", {"type": "MemberJoined", "count": 0}, 400, "count: 0; a whole number from 1 on"),
     ],
 )  # fmt: skip
 def test_wrong_requests_are_told_what_is_right(client: Client, kafka: Emulator, path: str, body: Any, status: int, said: str) -> None:
