@@ -126,8 +126,9 @@ kafka-image: $(STAMP)
 bench: $(STAMP)
 	$(PY) -m benchmarks
 
-fuzz: $(STAMP)
+fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PYTEST) -m thorough
+	$(SPARK_PY) -m pytest -m thorough pipeline_tests
 	$(PY) -m tests.fuzz
 	$(PY) -m tests.assignors.fuzz
 	$(PY) -m tests.assignors.server_fuzz

@@ -80,6 +80,7 @@ print(done.by_status)
 """
 
 
+@pytest.mark.thorough  # a minute, which `make test` does not have
 def test_a_sweep_loses_nothing_by_the_death_of_a_worker(cluster: Cluster, tmp_path: Path) -> None:
     """SIGKILL to a worker when a bin is whole and others are not: its executor ends with it, and the other worker does its bins.
 

@@ -227,6 +227,6 @@ _FOOT = """
 ## What this does not say
 
 {measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
-than those of the tables were not computed for this page: the time of a simulation grows with the square of the size, and
+than those of the tables were not computed for this page: a rebalance of twice the members takes more than twice the time, and
 `make curve SIZES=10,100,1000 SEEDS=20`, say, takes hours.
 """
