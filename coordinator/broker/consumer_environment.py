@@ -5,7 +5,7 @@ Implements the interfaces of `groups.consumer.environment`. It is the one place 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -72,10 +72,12 @@ class ClusterTopics:
             self._marked_at = self._cluster.version
         mark = self._marks.get(name)
         if mark is None:
-            mark = self._marks[name] = self._mark(name)
+            mark = self._mark(name)
+            if mark:  # names that are no topics come from clients, who may give any number of them
+                self._marks[name] = mark
         return mark
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """The names of all topics."""
         return self._cluster.topics
 

@@ -6,7 +6,7 @@ injected: this package does not depend on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -37,7 +37,7 @@ class Topics(Protocol):
     def fingerprint(self, name: str) -> bytes:
         """Bytes that differ whenever id, partitions or racks of a topic differ; empty if there is no such topic."""
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """The names of all topics."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import events as ev
 from .java_order import int_order, set_capacity, uuid_order
-from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, SubscriberCount
+from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, shift
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -117,8 +117,7 @@ def _regex_resolved(group: ConsumerMembership, event: ev.TopicRegexResolved, at:
     topics = frozenset(event.topics)
     group.regexes[event.regex] = topics
     group.regexes_ms[event.regex] = at
-    for topic in topics:
-        _count(group, topic, 0, 1)
+    shift(group.subscribers, topics, 0, 1)
 
 
 def _regex_forgotten(group: ConsumerMembership, event: ev.TopicRegexForgotten, at: int) -> None:
@@ -127,8 +126,7 @@ def _regex_forgotten(group: ConsumerMembership, event: ev.TopicRegexForgotten, a
 
 def _forget_regex(group: ConsumerMembership, regex: str) -> None:
     group.regexes_ms.pop(regex, None)
-    for topic in group.regexes.pop(regex, ()):
-        _count(group, topic, 0, -1)
+    shift(group.subscribers, group.regexes.pop(regex, ()), 0, -1)
 
 
 # -- members and what is counted of them
@@ -179,10 +177,8 @@ def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | Non
     """Bring the counts of subscriptions, votes and classic members in line with a member's change."""
     topics, wanted = old.topics if old is not None else frozenset(), new.topics if new is not None else frozenset()
     if topics != wanted:
-        for topic in topics - wanted:
-            _count(group, topic, -1, 0)
-        for topic in wanted - topics:
-            _count(group, topic, 1, 0)
+        shift(group.subscribers, topics - wanted if wanted else topics, -1, 0)
+        shift(group.subscribers, wanted - topics if topics else wanted, 1, 0)
     for counts, one, other in (
         (group.regex_members, _regexes(old), _regexes(new)),
         (group.assignor_votes, _votes(old), _votes(new)),
@@ -192,15 +188,6 @@ def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | Non
             _add(counts, one, -1)
             _add(counts, other, 1)
     group.classic_members += (new is not None and new.classic is not None) - (old is not None and old.classic is not None)
-
-
-def _count(group: ConsumerMembership, topic: str, by_name: int, by_regex: int) -> None:
-    names, regexes = group.subscribers.get(topic, (0, 0))
-    count = SubscriberCount(names + by_name, regexes + by_regex)
-    if any(count):
-        group.subscribers[topic] = count
-    else:
-        group.subscribers.pop(topic, None)
 
 
 def _add(counts: dict[str, int], keys: Iterable[str], by: int) -> None:

@@ -6,7 +6,7 @@ Members are immutable values. Counts of subscriptions, votes and owners are kept
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -70,6 +70,32 @@ class SubscriberCount(NamedTuple):
 
     by_name: int
     by_regex: int
+
+
+_NOBODY: Final = SubscriberCount(0, 0)
+
+
+def shift(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
+    """Count so many members and regular expressions more, or less, for each of the topics; those that nobody subscribes to go.
+
+    A member may name a hundred thousand topics: equal counts are one value, made once.
+    """
+    if (by_name > 0 or by_regex > 0) and subscribers.keys().isdisjoint(names):
+        subscribers.update(dict.fromkeys(names, SubscriberCount(by_name, by_regex)))
+        return
+    changed: dict[SubscriberCount, SubscriberCount] = {}
+    last: SubscriberCount | None = None
+    count = _NOBODY
+    for name in names:
+        before = subscribers.get(name, _NOBODY)
+        if before is not last:
+            last = before
+            count = changed.get(before) or changed.setdefault(
+                before, SubscriberCount(before.by_name + by_name, before.by_regex + by_regex))
+        if count == _NOBODY:
+            subscribers.pop(name, None)
+        else:
+            subscribers[name] = count
 
 
 class GroupState(Enum):

@@ -6,7 +6,7 @@ partitions are assigned.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Collection, Generator, Mapping
 from enum import Enum
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from ...errors import ErrorCode
 from . import events as ev
 from .environment import Environment, PatternRefused, Topics
-from .java_order import name_order
-from .model import ConsumerMembership, Member, SubscriberCount
+from .java_order import name_order, set_capacity
+from .model import ConsumerMembership, Member, SubscriberCount, shift
 from .requests import Refused
 
 #: Regular expressions are matched again at most so often (K8-RX-2).
@@ -64,38 +64,49 @@ def names_of(group: ConsumerMembership, member: Member) -> Collection[str]:
     return member.topics | matched if matched else member.topics
 
 
-def ordered_names(group: ConsumerMembership, member: Member) -> list[str]:
-    """The same names, in the order in which Kafka walks over them."""
-    named = name_order(sorted(member.topics))
+def ordered_topics(group: ConsumerMembership, member: Member, topics: Topics) -> list[bytes]:
+    """The ids of those of the same names that are topics, in the order in which Kafka walks over the names."""
+    named = _in_java_order(member.topics, topics)
     matched = group.regexes.get(member.regex) if member.regex else None
-    if not matched:
-        return named
-    others = name_order(sorted(matched))
-    large, small = (named, others) if len(named) > len(others) else (others, named)
-    there = set(large)
-    return [*large, *(name for name in small if name not in there)]
+    if matched:
+        others = _in_java_order(matched, topics)
+        large, small = (named, others) if len(member.topics) > len(matched) else (others, named)
+        named = list(dict.fromkeys([*large, *small]))
+    return [topic_id for name in named if (topic_id := topics.topic_id(name)) is not None]
 
 
-def metadata_hash(subscribed: Iterable[str], topics: Topics) -> int:
+def _in_java_order(names: Collection[str], topics: Topics) -> list[str]:
+    """Those of the names that are topics, as `new HashSet(names)` iterates them."""
+    return name_order(existing(names, topics), set_capacity(len(names)))
+
+
+def existing(names: Collection[str], topics: Topics) -> list[str]:
+    """Those of the names that are topics, sorted. A member may name a hundred thousand that are not."""
+    there = topics.names()
+    if len(there) < len(names):
+        return sorted([name for name in there if name in names])
+    return sorted([name for name in names if topics.topic_id(name) is not None])
+
+
+def metadata_hash(subscribed: Collection[str], topics: Topics) -> int:
     """A number that differs when any subscribed topic came, went, grew, was made anew or moved to other racks; 0 if none exists."""
-    found = [(name, topics.fingerprint(name)) for name in sorted(subscribed)]
-    existing = [mark for _, mark in found if mark]
-    if not existing:
+    marks = [topics.fingerprint(name) for name in existing(subscribed, topics)]
+    if not marks:
         return 0
-    digest = blake2b(b"".join(existing), digest_size=7)
+    digest = blake2b(b"".join(marks), digest_size=7)
     return int.from_bytes(digest.digest(), "big")
 
 
 def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
     """The subscriptions if `old` became `new`."""
     subscribers = dict(group.subscribers)
-    _shift(subscribers, old.topics - new.topics, -1, 0)
-    _shift(subscribers, new.topics - old.topics, 1, 0)
+    shift(subscribers, old.topics - new.topics if new.topics else old.topics, -1, 0)
+    shift(subscribers, new.topics - old.topics if old.topics else new.topics, 1, 0)
     regexes = dict(group.regex_members)
     if old.regex != new.regex:
         if old.regex:
             if regexes.get(old.regex) == 1:
-                _shift(subscribers, group.regexes.get(old.regex, ()), 0, -1)
+                shift(subscribers, group.regexes.get(old.regex, ()), 0, -1)
             regexes[old.regex] = regexes.get(old.regex, 0) - 1
         if new.regex:
             regexes[new.regex] = regexes.get(new.regex, 0) + 1
@@ -110,32 +121,22 @@ def without(group: ConsumerMembership, members: Collection[Member]) -> tuple[Map
     subscribers = dict(group.subscribers)
     left = dict(group.regex_members)
     for member in members:
-        _shift(subscribers, member.topics, -1, 0)
+        shift(subscribers, member.topics, -1, 0)
         if member.regex:
             left[member.regex] -= 1
     forgotten = [regex for regex, count in left.items() if not count]
     for regex in forgotten:
-        _shift(subscribers, group.regexes.get(regex, ()), 0, -1)
+        shift(subscribers, group.regexes.get(regex, ()), 0, -1)
     return subscribers, forgotten
 
 
 def is_homogeneous(regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int) -> bool:
     """Whether every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
     if not regexes:
-        return all(count.by_name == members for count in subscribers.values())
+        return all(count.by_name == members for count in set(subscribers.values()))
     if next(iter(regexes.values())) != members:
         return False
     return all(count.by_regex == 1 and count.by_name <= 0 for count in subscribers.values())
-
-
-def _shift(subscribers: dict[str, SubscriberCount], names: Iterable[str], by_name: int, by_regex: int) -> None:
-    for name in names:
-        names_so_far, regexes_so_far = subscribers.get(name, (0, 0))
-        count = SubscriberCount(names_so_far + by_name, regexes_so_far + by_regex)
-        if count.by_name or count.by_regex:
-            subscribers[name] = count
-        else:
-            subscribers.pop(name, None)
 
 
 # -- regular expressions
@@ -240,8 +241,8 @@ def _resolved(group: ConsumerMembership, found: Mapping[str, frozenset[str]], en
         before = group.regexes.get(regex, frozenset())
         if topics != before:
             changed = True
-            _shift(subscribers, before, 0, -1)
-            _shift(subscribers, topics, 0, 1)
+            shift(subscribers, before, 0, -1)
+            shift(subscribers, topics, 0, 1)
         events.append(ev.TopicRegexResolved(regex, tuple(sorted(topics))))
     new_hash = metadata_hash(subscribers, environment.topics)
     if changed or new_hash != group.metadata_hash:

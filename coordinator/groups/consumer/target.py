@@ -12,7 +12,7 @@ from .environment import AssignmentInput, AssignorFailed, Environment, Subscribe
 from .java_order import name_order, timeline_order
 from .model import ConsumerMembership, Member, Partitions
 from .requests import Refused
-from .subscription import ordered_names
+from .subscription import names_of, ordered_topics
 
 _NOTHING: Final[Partitions] = {}
 
@@ -92,9 +92,8 @@ def _asked(group: ConsumerMembership, new: Member, homogeneous: bool, topics: To
         key = (member.topics, member.regex) if member.regex else member.topics
         found = resolved.get(key)
         if found is None:
-            names = ordered_names(group, member)
-            ids = [topic_id for name in names if (topic_id := topics.topic_id(name)) is not None]
-            found = resolved[key] = (ids, len(names) - len(ids))
+            ids = ordered_topics(group, member, topics)
+            found = resolved[key] = (ids, len(names_of(group, member)) - len(ids))
             partitions.update((topic_id, topics.partition_count(topic_id)) for topic_id in ids)
         target = current_target(group, member) if member is new else targets.get(member_id, _NOTHING)
         specs[member_id] = SubscribedMember(found[0], found[1], target, member.instance_id, member.rack_id)

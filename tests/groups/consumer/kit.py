@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from assignors.errors import AssignorError
@@ -63,7 +63,7 @@ class FakeTopics:
         """What tells a change."""
         return b"" if name not in self.sizes else f"{self.made[name]} {name} {self.sizes[name]}".encode()
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> Collection[str]:
         """All topics."""
         return list(self.sizes)
 
