@@ -7,12 +7,13 @@ wait is the waiter's own affair.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..event_log.field_names import unknown_field
 from ..event_log.types import TYPES, unknown_type
 from .expectations import ExpectationError
 from .waiting import WaitTimeoutError
@@ -37,7 +38,7 @@ class EventPattern:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_words(self.kind, self.group, self.stream)
+        check_words(self.kind, self.group, self.stream, self.fields)
         if self.kind is None and self.group is None and self.stream is None and not self.fields:
             raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
         if type(self.count) is not int or self.count < 1:
@@ -58,16 +59,17 @@ class EventPattern:
         return f"{self.count} events with {what}" if self.count > 1 else f"an event with {what}"
 
 
-def check_words(kind: object, group: object, stream: object) -> None:
-    """Raise ExpectationError, which says what there is, for a type or a stream that no line can have."""
+def check_words(kind: object, group: object, stream: object, fields: Iterable[str]) -> None:
+    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no line can have."""
     for name, value in (("kind", kind), ("group", group), ("stream", stream)):
         if value is not None and not isinstance(value, str):
             raise ExpectationError(f"{name}: {value!r} is no text")
     if stream is not None and stream not in TYPES:
         raise ExpectationError(f"there is no stream {stream!r}; there are: {', '.join(TYPES)}")
     why = "" if kind is None else unknown_type(str(kind), None if stream is None else str(stream))
-    if why:
-        raise ExpectationError(why)
+    for reason in (why, *map(unknown_field, fields)):
+        if reason:
+            raise ExpectationError(reason)
 
 
 def begin(session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]) -> Future[list[Line]]:

@@ -217,11 +217,11 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     ) -> list[dict[str, Any]]:
         """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream, since a `mark`, with these fields.
 
-        Raises ExpectationError for a type or a stream that there is not.
+        Raises ExpectationError for a type, a stream or a field that there is not.
         """
         from .event_waits import check_words
 
-        check_words(kind, group, stream)
+        check_words(kind, group, stream, fields)
         wanted = {"type": kind, "group": group, "stream": stream} | fields
         given = {name: value for name, value in wanted.items() if value is not None}
         lines = self.run(self._log_lines)

@@ -145,6 +145,9 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         self, kind: str | None = None, *, group: str | None = None, stream: str | None = None, since: int = 0, **fields: Any,
     ) -> list[dict[str, Any]]:
         """See `Kit.events`."""
+        from ..control.event_waits import check_words
+
+        check_words(kind, group, stream, fields)
         lines = self._caller.get("/events", type=kind, group=group, stream=stream, since=since, limit=_ALL)["events"]
         return [line for line in lines if all(line.get(name) == value for name, value in fields.items() if value is not None)]
 

@@ -30,11 +30,14 @@ def judge(
     `group`: of this group only. `since`: findings before this line do not count (what came before is seen all the same).
     `streams`: those that the log has, for one that is known to have them although no line of theirs was written.
     """
-    sitting = [kind() for kind in judges or ALL]
+    kinds: Sequence[Callable[[], Judge]] = judges or ALL
+    sitting = [kind() for kind in kinds]
     seen = set(streams or ())
     coordinators = Coordinators()
     for line in lines:
         seen.add(line["stream"])
+        if line["type"] == "SnapshotRestored":
+            sitting = [one if one.goes_on else _anew(one, kind) for one, kind in zip(sitting, kinds, strict=True)]
         for counted in coordinators.sort_out(line):
             if group is not None and counted.get("group", group) != group:
                 continue
@@ -51,3 +54,10 @@ def judge(
         else:
             verdicts.append(Verdict(one.name, one.promise, Judgement.BROKEN if findings else Judgement.KEPT, findings))
     return verdicts
+
+
+def _anew(one: Judge, kind: Callable[[], Judge]) -> Judge:
+    """A snapshot was restored: groups, records and transactions are not those that were seen."""
+    anew = kind()
+    anew.findings += one.findings
+    return anew

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +11,10 @@ import pytest
 
 from coordinator.cluster import events as cluster_events
 from coordinator.control.cluster import VERBS
+from coordinator.event_log.codec import coordinator_shapes, shapes, transaction_shapes
 from coordinator.event_log.envelope import STREAMS
+from coordinator.event_log.field_names import FIELD_NAMES, unknown_field
+from coordinator.event_log.fields import FIELDS
 from coordinator.event_log.types import TYPES, unknown_type
 from coordinator.groups import events as group_events
 from coordinator.shards.availability import AvailabilityEvent
@@ -51,3 +55,17 @@ def test_events_of_the_code_are_all_there() -> None:
 def test_what_is_meant_instead(kind: str, stream: str | None, why: str) -> None:
     assert unknown_type(kind, stream).startswith(why)
     assert bool(why) == bool(unknown_type(kind, stream))
+
+def test_names_of_fields_are_those_of_the_page_and_of_the_events(project_root: Path) -> None:
+    rows = [line.split("|", 2)[2] for line in (project_root / "docs" / "event_log.md").read_text().splitlines() if line.startswith("| `")]
+    fields = {"seq", "run", "rebalance_timeout_ms", "waited_ms", "transactional_id", "partition_epoch", "bytes_per_second", "isolation"}
+    assert fields <= set(FIELD_NAMES)
+    assert fields - {"seq", "run"} <= set(re.findall(r"`([a-z_]+)`", " ".join(rows)))
+    for shape in (*shapes().values(), *transaction_shapes().values(), *coordinator_shapes().values()):
+        assert {field.key for field in shape.fields} <= FIELD_NAMES, shape.name
+    for verb in VERBS.values():
+        assert {"target" if field.name == "to" else field.name for field in dataclass_fields(verb)} <= FIELD_NAMES
+    assert set(FIELDS) <= FIELD_NAMES
+    assert unknown_field("reason") == ""
+    assert unknown_field("reasons").startswith("'reasons' is no field of a line: did you mean reason")
+    assert unknown_field("qq") == "'qq' is no field of a line: docs/event_log.md has all"

@@ -197,6 +197,10 @@ class TestBoth:
             kit.events("MemberRemovd")
         with pytest.raises(ExpectationError, match="there is no stream 'groups'; there are: run, group, "):
             kit.events(stream="groups")
+        with pytest.raises(ExpectationError, match="'reasons' is no field of a line: did you mean reason"):
+            kit.events("MemberRemoved", reasons="left")
+        with pytest.raises(ExpectationError, match="'reasons' is no field of a line: did you mean reason"):
+            kit.wait_for("MemberRemoved", reasons="left")
 
     def test_a_clean_start_for_the_next_test(self, kit: Any) -> None:
         kit.group("g").commit({("orders", 0): 1})

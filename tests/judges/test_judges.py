@@ -307,3 +307,22 @@ def test_a_cooperative_member_may_finish_what_it_is_about_to_give_up() -> None:
     assert _cooperative(rejoins=False, owned=(0, 1)) == []
     assert len(_cooperative(rejoins=False, owned=(0,))) == 1
     assert len(_cooperative(rejoins=True, owned=(0, 1))) == 1
+
+
+def test_what_members_had_before_a_snapshot_was_restored_does_not_count() -> None:
+    """The member that owned the partition is told of nothing: its connection is closed, and the group is another one now."""
+    def told(seq: int, member: str) -> Line:
+        return {
+            "seq": seq, "at_ms": seq, "run": "r", "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g",
+            "member": member, "client": member, "generation": seq, "partitions": [{"topic": "t", "partition": 0}],
+        }  # fmt: skip
+
+    restored = {
+        "seq": 2, "at_ms": 2, "run": "r", "stream": "fault", "type": "SnapshotRestored", "cause": None, "topics": ["t"], "groups": ["g"]}
+    streams = frozenset({"group", "member"})
+    (broken,) = judge([told(1, "a"), told(3, "b")], [RevokedBeforeAssigned], streams=streams)
+    assert broken.judgement is Judgement.BROKEN
+    (kept,) = judge([told(1, "a"), restored, told(3, "b")], [RevokedBeforeAssigned], streams=streams)
+    assert kept.judgement is Judgement.KEPT
+    (before,) = judge([told(0, "a"), told(1, "b"), restored, told(3, "c")], [RevokedBeforeAssigned], streams=streams)
+    assert [finding.seq for finding in before.findings] == [1]

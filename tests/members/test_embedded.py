@@ -179,3 +179,11 @@ def test_a_coordinator_that_is_lost_and_loaded_answers_who_waits() -> None:
         kafka.load_coordinator()
         peer.rebalance()
         assert peer.wait_stable(after_generation=before).generation > before
+
+
+@pytest.mark.parametrize(("called", "instead"), [("commit", "wait_commit"), ("stable", "wait_stable"), ("left", "stop")])
+def test_what_is_to_be_awaited_says_so_where_nobody_can(called: str, instead: str) -> None:
+    with Emulator({"t": 1}) as kafka, kafka.peer("g", topics=["t"]) as peer:
+        with pytest.raises(PeerError, match=rf"{called}\(\) is to be awaited, and no event loop runs here: call {instead}\(\)"):
+            getattr(peer, called)()
+        assert not peer.ended

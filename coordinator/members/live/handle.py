@@ -24,6 +24,8 @@ from .peer import Peer, PeerError
 from .recorder import Callback
 
 T = TypeVar("T")
+Awaited = Coroutine[Any, Any, T]
+"""What an asynchronous method returns."""
 
 _LOOK_S = 1.0
 
@@ -166,17 +168,33 @@ class PeerHandle:
 
     # -- the same for asynchronous code --------------------------------------------------------------------------------
 
-    async def stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Self:
-        """As `wait_stable`."""
+    def stable(self, timeout_s: float = DEFAULT_TIMEOUT_S, *, members: int | None = None, after_generation: int = -1) -> Awaited[Self]:
+        """As `wait_stable`; to be awaited. Raises PeerError at once where no event loop runs."""
+        self._needs_loop("stable()", "wait_stable()")
+        return self._stable(timeout_s, members, after_generation)
+
+    def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> Awaited[None]:
+        """As `wait_commit`; to be awaited. Raises PeerError at once where no event loop runs."""
+        self._needs_loop("commit()", "wait_commit()")
+        return self._on_loop(lambda: self._peer.commit(offsets))
+
+    def left(self) -> Awaited[None]:
+        """Leave, and wait until that is done; to be awaited. Raises PeerError at once where no event loop runs."""
+        self._needs_loop("left()", "stop()")
+        return self._left()
+
+    def _needs_loop(self, called: str, instead: str) -> None:
+        """A coroutine that nobody awaits does nothing, and a test without an event loop would not notice."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            raise PeerError(f"{called} is to be awaited, and no event loop runs here: call {instead}") from None
+
+    async def _stable(self, timeout_s: float, members: int | None, after_generation: int) -> Self:
         await self._on_loop(lambda: self._settled(timeout_s, members, after_generation))
         return self
 
-    async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
-        """As `wait_commit`."""
-        await self._on_loop(lambda: self._peer.commit(offsets))
-
-    async def left(self) -> None:
-        """Leave, and wait until that is done."""
+    async def _left(self) -> None:
         if self._peer.ended or self._fleet.loop.is_closed():
             return
         await self._on_loop(lambda: self._closed(None))
