@@ -57,21 +57,26 @@ def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
     Like Kafka's reader it takes five bytes at most, drops what goes beyond 32 bits and gives the rest as a signed
     number: lengths above 2**31 - 1 come out negative, that is null. Raises `WireError` on a sixth byte or an early end.
     """
-    value = shift = 0
     try:
-        while True:
-            byte = data[pos]
-            pos += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 128:
-                break
-            shift += 7
-            if shift > 28:
-                raise WireError("a variable-length integer of more than five bytes")
+        value = data[pos]
+        if value < 0x80:
+            return value, pos + 1
+        value += (data[pos + 1] << 7) - 0x80
+        if value < 0x4000:
+            return value, pos + 2
+        value += (data[pos + 2] << 14) - 0x4000
+        if value < 0x20_0000:
+            return value, pos + 3
+        value += (data[pos + 3] << 21) - 0x20_0000
+        if value < 0x1000_0000:
+            return value, pos + 4
+        last = data[pos + 4]
     except IndexError:
         raise WireError("ends within a variable-length integer") from None
-    value &= 0xFFFFFFFF
-    return (value - (1 << 32) if value >> 31 else value), pos
+    if last > 0x7F:
+        raise WireError("a variable-length integer of more than five bytes")
+    value = value + (last << 28) - 0x1000_0000 & 0xFFFFFFFF
+    return (value - (1 << 32) if value >> 31 else value), pos + 5
 
 
 def read_string_length(data: bytes, pos: int) -> tuple[int, int]:
@@ -98,19 +103,28 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
     count, pos = read_uvarint(data, pos)
     end = len(data)
     try:
-        for _ in range(count):  # there may be very many: short numbers are read here
+        for _ in range(count):  # there may be 300,000 in a MiB: numbers of up to three bytes are read here
             tag = data[pos]
             pos += 1
-            if tag > 127:
-                tag, pos = read_uvarint(data, pos - 1)
-                tag &= 0xFFFFFFFF
+            if tag > 0x7F:
+                tag += (data[pos] << 7) - 0x80
+                pos += 1
+                if tag > 0x3FFF:
+                    tag += (data[pos] << 14) - 0x4000
+                    pos += 1
+                    if tag > 0x1F_FFFF:
+                        tag, pos = read_uvarint(data, pos - 3)
+                        tag &= 0xFFFFFFFF
             size = data[pos]
             pos += 1
             if not size:
                 tags[tag] = b""
                 continue
-            if size > 127:
-                size, pos = read_uvarint(data, pos - 1)
+            if size > 0x7F:
+                size += (data[pos] << 7) - 0x80
+                pos += 1
+                if size > 0x3FFF:
+                    size, pos = read_uvarint(data, pos - 2)
             if size < 0 or pos + size > end:
                 take(data, pos, size)  # raises
             tags[tag] = data[pos : pos + size]

@@ -59,3 +59,32 @@ def test_tags_both_ways() -> None:
     assert read_tags(encoded, 0) == ({5: b"", 300: b"ab"}, len(encoded))
     with pytest.raises(WireError):
         read_tags(encoded[:-1], 0)
+
+
+@pytest.mark.parametrize("tag", [0, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 268_435_455, 268_435_456, 2**32 - 1])
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 16_383, 16_384, 2_097_152])
+def test_tags_of_every_length(tag: int, size: int) -> None:
+    """Numbers of up to three bytes are read without a call: there may be 300,000 of them in a MiB."""
+    value = bytes(size)
+    encoded = write_tags({tag: value, 1: b"x"})
+    assert read_tags(encoded, 0) == ({tag: value, 1: b"x"}, len(encoded))
+    for end in range(1, min(len(encoded), 16)):
+        with pytest.raises(WireError):
+            read_tags(encoded[:end], 0)
+
+
+@pytest.mark.parametrize("padding", range(5))
+def test_numbers_may_be_longer_than_they_need(padding: int) -> None:
+    """As in Kafka: 0x85 0x80 0x00 is 5; a sixth byte is refused."""
+    five = bytes([0x85]) + bytes([0x80]) * (padding - 1) + b"\0" if padding else b"\5"
+    assert read_uvarint(five, 0) == (5, padding + 1)
+    assert read_tags(b"\1" + five + five + bytes(5), 0) == ({5: bytes(5)}, 2 * padding + 8)
+    with pytest.raises(WireError, match="ends within"):
+        read_uvarint(five[:-1], 0)
+
+
+def test_a_number_of_six_bytes_is_refused() -> None:
+    sixth = b"\x85\x80\x80\x80\x80\0"
+    for data in (b"\1" + sixth + b"\0", b"\1\1" + sixth):
+        with pytest.raises(WireError, match="more than five bytes"):
+            read_tags(data, 0)
