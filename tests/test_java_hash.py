@@ -16,8 +16,25 @@ from coordinator.java_hash import (
 )
 
 
+def one_by_one(text: str) -> int:
+    h = 0
+    units = text.encode("utf-16-be", "surrogatepass")
+    for i in range(0, len(units), 2):
+        h = (31 * h + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
+    return h
+
+
 def bucket(text: str, capacity: int = 16) -> int:
     return spread(java_hash(text)) & (capacity - 1)
+
+
+@pytest.mark.parametrize("unit", ["\x7f", "n", "\x01", "é", "\uffff", "\ud800", "\N{GRINNING FACE}"])
+def test_long_strings_have_the_hash_that_going_from_unit_to_unit_gives(unit: str) -> None:
+    """HM-1: no sum of neighbours overflows."""
+    for length in (*range(1, 10), *range(60, 80), 32_767):
+        text = unit * length
+        assert java_hash(text) == one_by_one(text), length
+        assert java_hash("a" + text) == one_by_one("a" + text), length
 
 
 @pytest.mark.parametrize(

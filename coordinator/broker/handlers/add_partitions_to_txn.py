@@ -34,18 +34,20 @@ _KNOWS_PRODUCER_FENCED = 2
 _FIRST_BATCHED = 4
 
 
-def handle(broker: Broker, call: Call) -> Result | Sliced:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once."""
     request = call.message
     assert isinstance(request, AddPartitionsToTxnRequest)
-    if call.version >= _FIRST_BATCHED:
-        return Sliced(_add_all(broker, call, request))
+    return Sliced((_add_all if call.version >= _FIRST_BATCHED else _add_one)(broker, call, request))
+
+
+def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
     one = AddPartitionsToTxnTransaction(
         transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
         producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics)
-    errors = _errors(broker, call, one)
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(one.topics, {
-        partition: fenced(error, call.version >= _KNOWS_PRODUCER_FENCED) for partition, error in errors.items()}))
+    errors = yield from _errors(broker, call, one)
+    knows = call.version >= _KNOWS_PRODUCER_FENCED
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=(yield from _results(one.topics, errors, knows)))
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
@@ -53,29 +55,47 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
     for count, one in enumerate(request.transactions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
+        errors = yield from _errors(broker, call, one)
         results.append(AddPartitionsToTxnResult(
-            transactional_id=one.transactional_id, topic_results=_results(one.topics, _errors(broker, call, one))))
+            transactional_id=one.transactional_id, topic_results=(yield from _results(one.topics, errors, knows=True))))
     return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
-def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> dict[Partition, ErrorCode]:
-    partitions = [(topic.name, index) for topic in one.topics for index in topic.partitions]
-    unknown = {partition for partition in partitions if broker.cluster.partition(*partition) is None}
+def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> Slices[dict[Partition, ErrorCode]]:
+    partitions: dict[Partition, ErrorCode] = {}
+    find, unknown = broker.cluster.partition, False
+    for count, topic in enumerate(one.topics, 1):
+        if not count % ITEMS_A_STEP:
+            call = call._replace(now=(yield))
+        for index in topic.partitions:
+            there = find(topic.name, index) is not None
+            partitions[topic.name, index] = ErrorCode.OPERATION_NOT_ATTEMPTED if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            unknown = unknown or not there
     if unknown:
-        return {partition: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition in unknown else ErrorCode.OPERATION_NOT_ATTEMPTED
-                for partition in partitions}
+        return partitions
     producer, transactions = Producer(one.producer_id, one.producer_epoch), broker.transactions
     if one.verify_only:
         return {partition: transactions.verify(one.transactional_id, producer, partition, call) for partition in partitions}
-    return dict.fromkeys(partitions, transactions.add(one.transactional_id, producer, partitions, call))
+    return dict.fromkeys(partitions, transactions.add(one.transactional_id, producer, list(partitions), call))
 
 
-def _results(topics: list[AddPartitionsToTxnTopic], errors: dict[Partition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+def _results(
+    topics: list[AddPartitionsToTxnTopic], errors: dict[Partition, ErrorCode], knows: bool
+) -> Slices[list[AddPartitionsToTxnTopicResult]]:
+    """One row a partition, however often it is named. `knows`: the version knows PRODUCER_FENCED."""
     by_topic: dict[str, AddPartitionsToTxnTopicResult] = {}
-    for topic in topics:
-        result = by_topic.setdefault(topic.name, AddPartitionsToTxnTopicResult(name=topic.name))
-        known = {row.partition_index for row in result.results_by_partition}
-        result.results_by_partition += [
-            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[topic.name, index])
-            for index in dict.fromkeys(topic.partitions) if index not in known]
-    return [result for result in by_topic.values() if result.results_by_partition]
+    told: set[Partition] = set()
+    for count, topic in enumerate(topics, 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        for index in topic.partitions:
+            partition = topic.name, index
+            if partition in told:
+                continue
+            told.add(partition)
+            result = by_topic.get(topic.name)
+            if result is None:
+                result = by_topic[topic.name] = AddPartitionsToTxnTopicResult(name=topic.name)
+            result.results_by_partition.append(AddPartitionsToTxnPartitionResult(
+                partition_index=index, partition_error_code=fenced(errors[partition], knows)))
+    return list(by_topic.values())

@@ -6,12 +6,12 @@ as soon as a topic has to be looked up: then nothing is done.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...cluster import Topic
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
+from ...slices import ITEMS_A_STEP, each
 from ...wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from ...wire.schema import ZERO_UUID
 from ..call import Sliced
@@ -35,24 +35,17 @@ def handle(broker: Broker, call: Call) -> Sliced:
 def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, DeleteTopicsRequest)
-    asked = request.topics if call.version >= 6 else [DeleteTopicState(name=name) for name in request.topic_names]
+    if call.version >= 6:
+        asked = request.topics
+    else:
+        asked = yield from each(request.topic_names, lambda name: DeleteTopicState(name=name))
     if not broker.configs.get_bool("delete.topic.enable"):
         code = ErrorCode.INVALID_REQUEST if call.version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
-        return DeleteTopicsResponse(responses=[_refused(each.name, each.topic_id, code, _DISABLED) for each in asked])
-    responses = [
-        _refused(each.name, each.topic_id, ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id.")
-        for each in asked if each.name is not None and each.topic_id != ZERO_UUID
-    ]  # fmt: skip
-    responses += [
-        _refused(None, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified.")
-        for each in asked if each.name is None and each.topic_id == ZERO_UUID
-    ]  # fmt: skip
-    names = Counter(each.name for each in asked if each.name is not None and each.topic_id == ZERO_UUID)
-    ids = Counter(each.topic_id for each in asked if each.name is None and each.topic_id != ZERO_UUID)
+        return DeleteTopicsResponse(responses=(yield from each(asked, lambda one: _refused(one.name, one.topic_id, code, _DISABLED))))
+    names, ids, responses = yield from _meant(asked)
     if (request.timeout_ms <= 0 or not broker.reaches_controller) and (1 in names.values() or 1 in ids.values()):
         code = ErrorCode.REQUEST_TIMED_OUT
-        return DeleteTopicsResponse(responses=[_refused(each.name, each.topic_id, code, None) for each in asked])
-    yield
+        return DeleteTopicsResponse(responses=(yield from each(asked, lambda one: _refused(one.name, one.topic_id, code, None))))
     found, refused = yield from _find(broker, names, ids)
     responses += refused
     for count, topic in enumerate(found, 1):
@@ -73,7 +66,28 @@ def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
     return DeleteTopicsResponse(responses=responses)
 
 
-def _find(broker: Broker, names: Counter[str], ids: Counter[bytes]) -> Slices[tuple[list[Topic], list[DeletableTopicResult]]]:
+def _meant(asked: list[DeleteTopicState]) -> Slices[tuple[dict[str, int], dict[bytes, int], list[DeletableTopicResult]]]:
+    """How often each name and each id stands there, and the refusals of what is neither the one nor the other."""
+    names: dict[str, int] = {}
+    ids: dict[bytes, int] = {}
+    both, neither = [], []
+    for count, one in enumerate(asked, 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        name, topic_id = one.name, one.topic_id
+        if name is None:
+            if topic_id == ZERO_UUID:
+                neither.append(_refused(None, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Neither topic name nor id were specified."))
+            else:
+                ids[topic_id] = ids.get(topic_id, 0) + 1
+        elif topic_id == ZERO_UUID:
+            names[name] = names.get(name, 0) + 1
+        else:
+            both.append(_refused(name, topic_id, ErrorCode.INVALID_REQUEST, "You may not specify both topic name and topic id."))
+    return names, ids, both + neither
+
+
+def _find(broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]) -> Slices[tuple[list[Topic], list[DeletableTopicResult]]]:
     """The topics meant, and refusals of the rest."""
     cluster = broker.controller.cluster
     found: list[Topic] = []
@@ -92,8 +106,10 @@ def _find(broker: Broker, names: Counter[str], ids: Counter[bytes]) -> Slices[tu
             refused.append(_refused(name, topic.id, ErrorCode.INVALID_REQUEST, twice))
         else:
             found.append(topic)
-    named_too = {cluster.topics[name].id for name in names if name in cluster.topics}
-    for topic_id, count in ids.items():
+    named_too = {topic.id for topic in cluster.topics.values() if topic.name in names}
+    for seen, (topic_id, count) in enumerate(ids.items(), 1):
+        if not seen % ITEMS_A_STEP:
+            yield
         topic = cluster.topics_by_id.get(topic_id)
         if count > 1:
             refused.append(_refused(None, topic_id, ErrorCode.INVALID_REQUEST, "Duplicate topic id."))
