@@ -13,7 +13,7 @@ from coordinator.wire.messages import request_type
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.schema import Message
-from tests.broker.desk import Client, Desk, join, new_member
+from tests.broker.driver import Client, Driver, join, new_member
 from tests.wire.samples import SERVED, Vector, tame, wild
 
 BLOCK = 100
@@ -23,19 +23,19 @@ class Door:
     """A broker with two topics, a group with a member that must not suffer, and strangers."""
 
     def __init__(self) -> None:
-        self.desk = Desk(["orders:3", "a:1"])
-        self.bystander = self.desk.client("127.0.0.1:1")
+        self.driver = Driver(["orders:3", "a:1"])
+        self.bystander = self.driver.client("127.0.0.1:1")
         self.member = new_member(self.bystander, "bystanders")
         self.bystander.send(join("bystanders", self.member), 9)
 
     def receive(self, data: bytes) -> Client:
         """A new connection sends this and goes."""
-        stranger = self.desk.client("127.0.0.1:2")
+        stranger = self.driver.client("127.0.0.1:2")
         stranger.feed(data)
         if stranger.fault is not None:
             raise AssertionError(stranger.closed) from stranger.fault
         stranger.connection.lost()
-        self.desk.settle()
+        self.driver.settle()
         return stranger
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Produce and Fetch in few words, for the tests of the data plane: a desk with topics, and what a 4.3.1 broker was asked too."""
+"""Produce and Fetch in few words, for the tests of the data plane: a broker with topics, and what a 4.3.1 broker was asked too."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from coordinator.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from tests.broker.desk import Client, Desk
+from tests.broker.driver import Client, Driver
 
-EPOCH_MS = 1_000_000  # the desk's wall clock at its zero
+EPOCH_MS = 1_000_000  # the driver's wall clock at its zero
 BATCH = build_batch([b"a" * 100, b"b" * 100], timestamp=EPOCH_MS)
 SIZE = 279
 
 
-class DataDesk(Desk):
-    """A desk with topic t of three partitions, and one client at hand."""
+class DataDriver(Driver):
+    """A driver with topic t of three partitions, and one client at hand."""
 
     def __init__(self, config: Mapping[str, str] | None = None) -> None:
         super().__init__(["t:3"], config)

@@ -19,16 +19,16 @@ from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdent
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from coordinator.wire.primitives import WireError
-from tests.broker.desk import Client, Desk, join, new_member
+from tests.broker.driver import Client, Driver, join, new_member
 
 
 def heartbeat(member: str, generation: int = 1) -> HeartbeatRequest:
     return HeartbeatRequest(group_id="g", generation_id=generation, member_id=member)
 
 
-def two_members(desk: Desk) -> tuple[Client, str, Client, str]:
+def two_members(driver: Driver) -> tuple[Client, str, Client, str]:
     """Two members of a Stable group in generation 2; the first leads."""
-    a, b = desk.client(), desk.client()
+    a, b = driver.client(), driver.client()
     first = new_member(a)
     a.send(join("g", first), 9)
     second = new_member(b)
@@ -54,7 +54,7 @@ def sync(member: str, assigned: list[str], generation: int = 2) -> SyncGroupRequ
 
 class TestFrames:
     def test_bytes_one_at_a_time(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         hello = ApiVersionsRequest(client_software_name="x", client_software_version="1")
         data = client.frame(hello, 4) + client.frame(ListGroupsRequest(), 5)
         for byte in data[:-1]:
@@ -66,28 +66,28 @@ class TestFrames:
 
     @pytest.mark.parametrize("cut", range(1, 40))
     def test_any_cut_between_two_reads(self, cut: int) -> None:
-        client = Desk().client()
+        client = Driver().client()
         data = client.frame(heartbeat("m"), 4) + client.frame(heartbeat("m"), 3)
         client.feed(data[:cut])
         client.feed(data[cut:])
         assert len(client.answers()) == 2
 
     def test_pipelined_answers_leave_in_one_write(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         client.feed(b"".join(client.frame(heartbeat("m"), 4) for _ in range(200)))
         assert len(client.writes) == 1
         assert len(client.answers()) == 200
 
     def test_a_large_answer_does_not_wait_for_the_others(self) -> None:
-        desk = Desk([f"topic-with-a-long-name-{n}:1" for n in range(300)])
-        client = desk.client()
+        driver = Driver([f"topic-with-a-long-name-{n}:1" for n in range(300)])
+        client = driver.client()
         from coordinator.wire.messages.metadata import MetadataRequest
 
         client.feed(b"".join(client.frame(MetadataRequest(topics=None), 12) for _ in range(3)))
         assert len(client.writes) == 3, "memory must not grow by the product of requests and answers"
 
     def test_nothing_more_is_handled_while_the_client_does_not_read(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         client.connection.pause()
         client.feed(client.frame(heartbeat("m"), 4))
         assert not client.writes
@@ -95,7 +95,7 @@ class TestFrames:
         client.feed(client.frame(heartbeat("m"), 4) * 3000)
         assert not client.connection.wants_bytes, "the driver must stop reading"
         client.connection.unpause(0)
-        client.desk.settle()
+        client.driver.settle()
         assert client.connection.wants_bytes
         assert len(b"".join(client.writes)) == 3001 * 16
 
@@ -103,22 +103,22 @@ class TestFrames:
 class TestParking:
     def test_a_parked_request_holds_up_its_own_connection_only(self) -> None:
         """META-4: a parked JoinGroup mutes its connection; others are served."""
-        desk = Desk()
-        a, first, b, _ = two_members(desk)
-        c = desk.client()
+        driver = Driver()
+        a, first, b, _ = two_members(driver)
+        c = driver.client()
         third = new_member(c)
         c.feed(c.frame(join("g", third), 9) + c.frame(ListGroupsRequest(), 5) + c.frame(heartbeat(third), 4))
         assert not c.writes, "parked, and what follows waits"
         (answer,) = [b.ask(ListGroupsRequest(), 5)]
         assert answer.groups[0].group_state == "PreparingRebalance"  # type: ignore[attr-defined]
         assert a.ask(heartbeat(first, 2), 4) == HeartbeatResponse(error_code=27)
-        desk.pass_time(10_000)
+        driver.pass_time(10_000)
         assert [type(answer).__name__ for answer in c.answers()] == ["JoinGroupResponse", "ListGroupsResponse", "HeartbeatResponse"]
 
     def test_an_answer_is_handed_on_before_the_freed_connection_goes_on(self) -> None:
         """The leader's SyncGroup frees a follower whose next request, a LeaveGroup, waits: every sync is answered first."""
-        desk = Desk()
-        a, first, b, second = two_members(desk)
+        driver = Driver()
+        a, first, b, second = two_members(driver)
         a.send(join("g", first), 9)
         b.send(join("g", second), 9)
         a.answers(), b.answers()
@@ -132,36 +132,36 @@ class TestParking:
         assert a.ask(heartbeat(first, 3), 4) == HeartbeatResponse(error_code=27)
 
     def test_a_lost_connection_is_answered_to_nobody(self) -> None:
-        desk = Desk()
-        _, _, b, _ = two_members(desk)
-        c = desk.client()
+        driver = Driver()
+        _, _, b, _ = two_members(driver)
+        c = driver.client()
         c.send(join("g", new_member(c)), 9)
         c.connection.lost()
-        desk.pass_time(10_000)
+        driver.pass_time(10_000)
         assert not c.writes
-        assert not desk.broker.parked
+        assert not driver.broker.parked
         assert b.ask(ListGroupsRequest(), 5)
 
     def test_shutdown_answers_parked_joins_and_syncs_with_16(self) -> None:
         """ERR-6, ENT-5: 16 for what is parked, 15 for what comes after."""
-        desk = Desk()
-        a, first, _, _ = two_members(desk)
-        c = desk.client()
+        driver = Driver()
+        a, first, _, _ = two_members(driver)
+        c = driver.client()
         c.send(join("g", new_member(c)), 9)
-        desk.broker.shut_down(desk.now)
+        driver.broker.shut_down(driver.now)
         assert [answer.error_code for answer in c.answers()] == [16]  # type: ignore[attr-defined]
         assert a.ask(heartbeat(first, 2), 4) == HeartbeatResponse(error_code=15)
 
     def test_a_parked_sync_is_answered_16_at_shutdown(self) -> None:
         """ERR-6"""
-        desk = Desk()
-        a, first, b, second = two_members(desk)
+        driver = Driver()
+        a, first, b, second = two_members(driver)
         a.send(join("g", first), 9)
         b.send(join("g", second), 9)
         a.answers(), b.answers()
         b.send(sync(second, [], 3), 5)
         assert not b.answers()
-        desk.broker.shut_down(desk.now)
+        driver.broker.shut_down(driver.now)
         assert [answer.error_code for answer in b.answers()] == [16]  # type: ignore[attr-defined]
 
 
@@ -201,8 +201,8 @@ class TestHostileInput:
     @pytest.mark.parametrize(("data", "why"), HOSTILE.values(), ids=HOSTILE.keys())
     def test_closes_its_own_connection_and_says_why(self, data: bytes, why: str) -> None:
         """VER-16"""
-        desk = Desk()
-        other, client = desk.client(), desk.client()
+        driver = Driver()
+        other, client = driver.client(), driver.client()
         client.feed(data)
         assert client.closed is not None
         assert why in client.closed
@@ -214,26 +214,26 @@ class TestHostileInput:
 
     @pytest.mark.parametrize(("data", "why"), HOSTILE.values(), ids=HOSTILE.keys())
     def test_one_byte_at_a_time_too(self, data: bytes, why: str) -> None:
-        client = Desk().client()
+        client = Driver().client()
         for byte in data:
             client.feed(bytes((byte,)))
         assert client.closed is not None
 
     def test_answers_before_the_bad_frame_go_out_first(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         client.feed(client.frame(heartbeat("m"), 4) + hello(999, 0))
         assert client.closed is not None
         assert len(client.answers()) == 1
 
     def test_no_allocation_follows_a_length(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         client.feed(struct.pack(">i", 104857600) + bytes(10))
         assert client.closed is None
         assert client.connection.kept is not None
         assert len(client.connection.kept) == 14
 
     def test_the_limit_is_configurable(self) -> None:
-        client = Desk(config={"socket.request.max.bytes": "1000"}).client()
+        client = Driver(config={"socket.request.max.bytes": "1000"}).client()
         client.feed(struct.pack(">i", 1001))
         assert client.closed is not None
         assert "1000" in client.closed
@@ -242,11 +242,11 @@ class TestHostileInput:
         def fail(broker: Broker, call: Call) -> Result:
             raise RuntimeError("planted")
 
-        desk = Desk()
+        driver = Driver()
         served = apis.api(16)
         assert served is not None
         monkeypatch.setattr(served, "handle", fail)
-        client, other = desk.client(), desk.client()
+        client, other = driver.client(), driver.client()
         client.send(ListGroupsRequest(), 5)
         assert client.closed is not None
         assert isinstance(client.fault, RuntimeError)
@@ -254,11 +254,11 @@ class TestHostileInput:
 
 
     def test_an_answer_that_cannot_be_encoded_is_a_fault_of_ours(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        desk = Desk()
+        driver = Driver()
         served = apis.api(12)
         assert served is not None
         monkeypatch.setattr(served, "handle", lambda broker, call: HeartbeatResponse(error_code=1 << 20))
-        client = desk.client()
+        client = driver.client()
         client.send(heartbeat("m"), 4)
         assert client.closed is not None
         assert "cannot be encoded" in client.closed
@@ -267,7 +267,7 @@ class TestHostileInput:
 
 class TestForgiven:
     def test_trailing_bytes(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         body = heartbeat("m").encode(3) + b"trailing"
         client.asked.append((7, 12, 3))
         client.feed(frame(request_header(12, 3, 7, "c"), body))
@@ -276,13 +276,13 @@ class TestForgiven:
     @pytest.mark.parametrize("client_id", [b"\xff\xff", b"\xff\xfe", b"\x80\x00", b"\0\0", b"\0\2\xff\xfe", b"\0\4a\0b\n"])
     def test_odd_client_ids(self, client_id: bytes) -> None:
         """ENT-8: null is "", and so is any negative length; what is not UTF-8 is served too."""
-        client = Desk().client()
+        client = Driver().client()
         client.asked.append((1, 12, 3))
         client.feed(hello(12, 3, heartbeat("m").encode(3), client_id))
         assert client.answers() == [HeartbeatResponse(error_code=25)]
 
     def test_unknown_tagged_fields(self) -> None:
-        client = Desk().client()
+        client = Driver().client()
         body = heartbeat("m").encode(4)
         assert body.endswith(b"\0")
         client.asked.append((1, 12, 4))
@@ -296,7 +296,7 @@ class TestApiVersions:
     @pytest.mark.parametrize("version", [5, 99, 32767, -1])
     def test_unknown_version_is_answered_in_v0_and_the_connection_stays(self, version: int) -> None:
         """VER-16, KIP-511: error 35 and the one entry a client needs to ask again."""
-        client = Desk().client()
+        client = Driver().client()
         client.feed(hello(18, version, b"\0"))
         client.asked.append((1, 18, 0))
         (answer,) = client.answers()
@@ -308,8 +308,8 @@ class TestApiVersions:
 
 class TestInterceptors:
     def test_answer_hold_drop_pass(self) -> None:
-        desk = Desk()
-        client, other = desk.client(), desk.client()
+        driver = Driver()
+        client, other = driver.client(), driver.client()
         verdicts: list[Verdict] = [Answer(HeartbeatResponse(error_code=27)), Hold(50), None, Drop()]
         seen: list[Call] = []
 
@@ -317,42 +317,42 @@ class TestInterceptors:
             seen.append(call)
             return verdicts.pop(0)
 
-        desk.broker.interceptors.append(faults)
+        driver.broker.interceptors.append(faults)
         assert client.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=27)
         client.send(heartbeat("m"), 4)
         assert not client.answers(), "held"
-        desk.pass_time(49)
+        driver.pass_time(49)
         assert not client.answers()
-        desk.pass_time(1)
+        driver.pass_time(1)
         assert client.answers() == [HeartbeatResponse(error_code=25)]
         assert client.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
         client.feed(client.frame(heartbeat("m"), 4) + client.frame(heartbeat("m"), 4))
-        desk.pass_time(100_000)
+        driver.pass_time(100_000)
         assert not client.answers(), "dropped, and the rest of the connection waits with it"
         assert len(seen) == 4
-        desk.broker.interceptors.clear()
+        driver.broker.interceptors.clear()
         assert other.ask(heartbeat("m"), 4) == HeartbeatResponse(error_code=25)
 
     def test_the_first_verdict_counts_and_a_held_request_may_be_parked_after_it(self) -> None:
-        desk = Desk(config={"group.initial.rebalance.delay.ms": "1000"})
-        client = desk.client()
+        driver = Driver(config={"group.initial.rebalance.delay.ms": "1000"})
+        client = driver.client()
         member = new_member(client)
-        desk.broker.interceptors += [lambda call: None, lambda call: Hold(10), lambda call: Drop()]
+        driver.broker.interceptors += [lambda call: None, lambda call: Hold(10), lambda call: Drop()]
         client.send(join("g", member), 9)
-        desk.broker.interceptors.clear()
-        desk.pass_time(1009)
+        driver.broker.interceptors.clear()
+        driver.pass_time(1009)
         assert not client.answers()
-        desk.pass_time(1)
+        driver.pass_time(1)
         (joined,) = client.answers()
         assert isinstance(joined, JoinGroupResponse)
         assert joined.error_code == 0
 
     def test_a_connection_lost_while_its_request_is_held(self) -> None:
-        desk = Desk()
-        client = desk.client()
-        desk.broker.interceptors.append(lambda call: Hold(10))
+        driver = Driver()
+        client = driver.client()
+        driver.broker.interceptors.append(lambda call: Hold(10))
         client.send(FindCoordinatorRequest(key="g"), 3)
         client.connection.lost()
-        desk.pass_time(20)
+        driver.pass_time(20)
         assert not client.writes
-        assert desk.broker.next_deadline() != 10
+        assert driver.broker.next_deadline() != 10

@@ -12,7 +12,7 @@ from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHear
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from coordinator.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from tests.broker.desk import Client, Desk
+from tests.broker.driver import Client, Driver
 
 HELLO = ConsumerGroupHeartbeatRequest(
     group_id="g", member_id="m", rebalance_timeout_ms=1_000, subscribed_topic_names=["t1"], topic_partitions=[]
@@ -38,7 +38,7 @@ def level(client: Client, name: str, to: int, kind: int) -> int:
 
 def test_group_version_0_switches_consumer_groups_off() -> None:
     """K8-CFG-2: the groups are there when it is on again."""
-    client = Desk(["t1:3"]).client()
+    client = Driver(["t1:3"]).client()
     assert client.ask(HELLO, 1).member_epoch == 2  # type: ignore[attr-defined]
     assert level(client, "group.version", 0, 1) == ErrorCode.INVALID_UPDATE_VERSION
     assert level(client, "group.version", 0, 2) == ErrorCode.NONE
@@ -51,26 +51,26 @@ def test_group_version_0_switches_consumer_groups_off() -> None:
 
 def test_without_the_protocol_consumer_groups_are_not_served() -> None:
     """K8-CFG-2."""
-    client = Desk(["t1:3"], {"group.coordinator.rebalance.protocols": "classic"}).client()
+    client = Driver(["t1:3"], {"group.coordinator.rebalance.protocols": "classic"}).client()
     assert client.ask(HELLO, 1).error_code == ErrorCode.UNSUPPORTED_VERSION  # type: ignore[attr-defined]
 
 
 def test_share_and_streams_groups_are_refused_at_once() -> None:
-    client = Desk().client()
+    client = Driver().client()
     assert client.ask(ShareGroupHeartbeatRequest(group_id="g", member_id="m"), 1).error_code == 35  # type: ignore[attr-defined]
     rows = client.ask(StreamsGroupDescribeRequest(group_ids=["g", "h"]), 0).groups  # type: ignore[attr-defined]
     assert [(row.group_id, row.error_code) for row in rows] == [("g", 35), ("h", 35)]
 
 
 def test_a_users_assignor() -> None:
-    desk = Desk(["t1:3"], {"group.consumer.assignors": f"range,{__name__}:FirstTakesAll"})
-    client = desk.client()
+    driver = Driver(["t1:3"], {"group.consumer.assignors": f"range,{__name__}:FirstTakesAll"})
+    client = driver.client()
     client.ask(HELLO, 1)
     other = ConsumerGroupHeartbeatRequest(
         group_id="g", member_id="a", rebalance_timeout_ms=1_000, subscribed_topic_names=["t1"], topic_partitions=[],
         server_assignor="first-takes-all",
     )  # fmt: skip
-    desk.pass_time(1_000)
+    driver.pass_time(1_000)
     client.ask(other, 1)
     (row,) = client.ask(ConsumerGroupDescribeRequest(group_ids=["g"]), 1).groups  # type: ignore[attr-defined]
     assert row.assignor_name == "first-takes-all"
@@ -92,14 +92,14 @@ def test_a_users_assignor() -> None:
 def test_wrong_options_are_told_at_the_start(config: dict[str, str], complaint: str) -> None:
     """K8-CFG-1."""
     with pytest.raises(ConfigError) as refused:
-        desk_cluster = Desk().broker.cluster
-        environment(desk_cluster, BrokerConfigs(config))
+        cluster = Driver().broker.cluster
+        environment(cluster, BrokerConfigs(config))
     assert complaint in str(refused.value)
 
 
 def test_a_heartbeat_that_says_nothing_new_is_answered_as_the_first_was() -> None:
     """Its bytes are kept: in each version they are those of the same answer, and those of the member's epoch."""
-    client = Desk(["t1:3"], {"group.consumer.assignment.interval.ms": "0"}).client()
+    client = Driver(["t1:3"], {"group.consumer.assignment.interval.ms": "0"}).client()
     epoch = client.ask(HELLO, 1).member_epoch  # type: ignore[attr-defined]
     for version in (1, 0, 1, 0):
         told = client.ask(ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=epoch), version)

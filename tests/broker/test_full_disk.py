@@ -32,11 +32,11 @@ from coordinator.wire.messages.txn_offset_commit import (
 )
 from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 from tests.broker.data import BATCH
-from tests.broker.desk import Client, Desk, join, new_member
+from tests.broker.driver import Client, Driver, join, new_member
 from tests.event_log.disk import Disk
 
 
-class FullDiskDesk(Desk):
+class FullDiskDriver(Driver):
     """A broker whose event log is on a disk of its own."""
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ class FullDiskDesk(Desk):
 
 
 def test_changes_of_topics_and_configurations_are_refused_with_a_storage_error() -> None:
-    desk = FullDiskDesk()
-    client = desk.client()
-    desk.fill(client)
+    driver = FullDiskDriver()
+    client = driver.client()
+    driver.fill(client)
     code = ErrorCode.KAFKA_STORAGE_ERROR
     answers: list[Any] = [
         client.ask(CreateTopicsRequest(topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]), 5),
@@ -83,17 +83,17 @@ def test_changes_of_topics_and_configurations_are_refused_with_a_storage_error()
     assert metadata.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     found: Any = client.ask(FindCoordinatorRequest(key="tx", key_type=1), 3)
     assert found.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert desk.topics() == {"orders", "last"}
-    assert len(desk.told) == 1
+    assert driver.topics() == {"orders", "last"}
+    assert len(driver.told) == 1
 
 
 def test_produce_goes_on_and_so_do_heartbeats() -> None:
-    desk = FullDiskDesk()
-    client = desk.client()
+    driver = FullDiskDriver()
+    client = driver.client()
     member = new_member(client)
     joined = client.ask(join("g", member), 9)
     assert isinstance(joined, JoinGroupResponse)
-    desk.fill(client)
+    driver.fill(client)
     data = TopicProduceData(name="orders", partition_data=[PartitionProduceData(index=0, records=BATCH)])
     produced = client.ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[data]), 9)
     assert isinstance(produced, ProduceResponse)
@@ -104,36 +104,36 @@ def test_produce_goes_on_and_so_do_heartbeats() -> None:
 
 def test_what_falls_due_is_put_off_and_happens_when_there_is_space_again() -> None:
     """SES-2: a member expires late, once, and the log says so once; nothing spins meanwhile."""
-    desk = FullDiskDesk()
-    client = desk.client()
+    driver = FullDiskDriver()
+    client = driver.client()
     member = new_member(client)
     client.ask(join("g", member), 9)
-    desk.fill(client)
+    driver.fill(client)
     ticks = 0
-    end = desk.now + 60_000
-    while (deadline := desk.broker.next_deadline()) is not None and deadline <= end:
-        assert deadline > desk.now, "the timer would spin"
-        desk.now = deadline
-        desk.broker.tick(deadline)
+    end = driver.now + 60_000
+    while (deadline := driver.broker.next_deadline()) is not None and deadline <= end:
+        assert deadline > driver.now, "the timer would spin"
+        driver.now = deadline
+        driver.broker.tick(deadline)
         ticks += 1
     assert 55 <= ticks <= 61, "the log is tried again every second"
-    assert member in desk.broker.coordinator.groups["g"].members  # type: ignore[attr-defined]
-    desk.disk.room = 1 << 20
-    desk.pass_time(2000)
-    assert not desk.broker.log_is_blocked
-    removed = [line for line in desk.lines() if line["type"] == "MemberRemoved"]
+    assert member in driver.broker.coordinator.groups["g"].members  # type: ignore[attr-defined]
+    driver.disk.room = 1 << 20
+    driver.pass_time(2000)
+    assert not driver.broker.log_is_blocked
+    removed = [line for line in driver.lines() if line["type"] == "MemberRemoved"]
     assert len(removed) == 1
-    assert [line["seq"] for line in desk.lines()] == list(range(len(desk.lines())))
-    assert len([line for line in desk.lines() if line.get("topic") == "last"]) == 1
+    assert [line["seq"] for line in driver.lines()] == list(range(len(driver.lines())))
+    assert len([line for line in driver.lines() if line.get("topic") == "last"]) == 1
 
 
 class TestTransactions:
     """EndTxn and WriteTxnMarkers: what needs an event is refused, what was decided ends when there is space again."""
 
-    def begun(self) -> tuple[FullDiskDesk, Client, InitProducerIdResponse]:
+    def begun(self) -> tuple[FullDiskDriver, Client, InitProducerIdResponse]:
         """A transaction with a record and with an offset of group g."""
-        desk = FullDiskDesk()
-        client = desk.client()
+        driver = FullDiskDriver()
+        client = driver.client()
         client.ask(FindCoordinatorRequest(key="tx", key_type=1), 3)
         producer = client.ask(InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=600_000), 5)
         assert isinstance(producer, InitProducerIdResponse)
@@ -142,50 +142,50 @@ class TestTransactions:
             transactional_id="tx", group_id="g", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch,
             topics=[TxnOffsetCommitRequestTopic(name="orders", partitions=[offset])]), 5)
         assert committed.topics[0].partitions[0].error_code == 0
-        return desk, client, producer
+        return driver, client, producer
 
     def end(self, client: Client, producer: InitProducerIdResponse) -> int:
         answer: Any = client.ask(EndTxnRequest(
             transactional_id="tx", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 5)
         return int(answer.error_code)
 
-    def check_that_all_is_there_once(self, desk: FullDiskDesk) -> None:
-        group = desk.broker.coordinator.groups["g"]
+    def check_that_all_is_there_once(self, driver: FullDiskDriver) -> None:
+        group = driver.broker.coordinator.groups["g"]
         assert not group.pending_offsets
         assert group.offsets["orders", 0].offset == 5
-        lines = desk.lines()
+        lines = driver.lines()
         assert [line["seq"] for line in lines] == list(range(len(lines)))
         kinds = [line["type"] for line in lines]
         assert [kinds.count(kind) for kind in ("TransactionPrepared", "PendingOffsetsEnded", "TransactionCompleted")] == [1, 1, 1]
 
     def test_a_transaction_cannot_be_ended_and_is_ended_later(self) -> None:
         """ERR-2: NOT_COORDINATOR, and nothing has changed."""
-        desk, client, producer = self.begun()
-        desk.fill(client)
+        driver, client, producer = self.begun()
+        driver.fill(client)
         assert self.end(client, producer) == ErrorCode.NOT_COORDINATOR
-        group = desk.broker.coordinator.groups["g"]
+        group = driver.broker.coordinator.groups["g"]
         assert group.pending_offsets
-        assert str(desk.broker.transactions.coordinator.transactions["tx"].state) == "Ongoing"
-        desk.disk.room = 1 << 20
-        desk.pass_time(2000)
+        assert str(driver.broker.transactions.coordinator.transactions["tx"].state) == "Ongoing"
+        driver.disk.room = 1 << 20
+        driver.pass_time(2000)
         assert self.end(client, producer) == 0
-        self.check_that_all_is_there_once(desk)
+        self.check_that_all_is_there_once(driver)
 
     def test_what_was_decided_when_the_disk_filled_ends_when_there_is_space_again(self) -> None:
-        desk, client, producer = self.begun()
-        desk.disk.room = 7
+        driver, client, producer = self.begun()
+        driver.disk.room = 7
         assert self.end(client, producer) == 0, "nobody knew yet"
-        assert desk.broker.log_is_blocked
-        desk.pass_time(5000)
-        assert desk.broker.log_is_blocked
-        desk.disk.room = 1 << 20
-        desk.pass_time(2000)
-        self.check_that_all_is_there_once(desk)
+        assert driver.broker.log_is_blocked
+        driver.pass_time(5000)
+        assert driver.broker.log_is_blocked
+        driver.disk.room = 1 << 20
+        driver.pass_time(2000)
+        self.check_that_all_is_there_once(driver)
 
     def test_markers_by_hand_reach_records_but_no_groups(self) -> None:
-        desk, client, producer = self.begun()
-        partition = desk.broker.coordinator.partition_for("g")
-        desk.fill(client)
+        driver, client, producer = self.begun()
+        partition = driver.broker.coordinator.partition_for("g")
+        driver.fill(client)
 
         def mark(topic: str, index: int) -> int:
             marker = WritableTxnMarker(
@@ -196,24 +196,24 @@ class TestTransactions:
 
         assert mark("orders", 0) == 0
         assert mark("__consumer_offsets", partition) == ErrorCode.NOT_LEADER_OR_FOLLOWER
-        group = desk.broker.coordinator.groups["g"]
+        group = driver.broker.coordinator.groups["g"]
         assert group.pending_offsets
-        desk.disk.room = 1 << 20
-        desk.pass_time(2000)
+        driver.disk.room = 1 << 20
+        driver.pass_time(2000)
         assert mark("__consumer_offsets", partition) == 0
         assert not group.pending_offsets
         assert group.offsets["orders", 0].offset == 5
-        assert [line["type"] for line in desk.lines()].count("PendingOffsetsEnded") == 1
+        assert [line["type"] for line in driver.lines()].count("PendingOffsetsEnded") == 1
 
 
 def test_the_log_says_which_requests_it_did_not_see() -> None:
-    desk = FullDiskDesk()
-    client = desk.client()
-    desk.fill(client)
+    driver = FullDiskDriver()
+    client = driver.client()
+    driver.fill(client)
     for _ in range(5):
         client.ask(CreateTopicsRequest(topics=[CreatableTopic(name="more", num_partitions=1, replication_factor=1)]), 5)
-    desk.disk.room = 1 << 20
-    desk.pass_time(2000)
-    (gap,) = [line for line in desk.lines() if line["type"] == "LogGap"]
+    driver.disk.room = 1 << 20
+    driver.pass_time(2000)
+    (gap,) = [line for line in driver.lines() if line["type"] == "LogGap"]
     assert gap["left_out"] == 10, "five requests and their refusals"
-    assert len(desk.told) == 2
+    assert len(driver.told) == 2

@@ -29,20 +29,20 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from tests.broker.desk import Client, Desk, join, new_member
+from tests.broker.driver import Client, Driver, join, new_member
 
 UNKNOWN_ID = b"\x11" * 16
 ZERO_ID = bytes(16)
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk(["t1:3", "t2:3"])
+def driver() -> Driver:
+    return Driver(["t1:3", "t2:3"])
 
 
 @pytest.fixture
-def client(desk: Desk) -> Client:
-    return desk.client()
+def client(driver: Driver) -> Client:
+    return driver.client()
 
 
 def commit(
@@ -102,9 +102,9 @@ class TestOffsetCommit:
         answer = commit(client, 8, ("t1", [0, 7, 1]), generation=4, member="x", group="unknown")
         assert by_name(answer) == [("t1", [(7, 3), (0, 22), (1, 22)])]
 
-    def test_topic_ids(self, desk: Desk, client: Client) -> None:
+    def test_topic_ids(self, driver: Driver, client: Client) -> None:
         """KIP-848 v10: an id nobody knows gets 100, and so does the zero id."""
-        t1, t2 = (desk.broker.cluster.topics[name].id for name in ("t1", "t2"))
+        t1, t2 = (driver.broker.cluster.topics[name].id for name in ("t1", "t2"))
         answer = commit(client, 10, (UNKNOWN_ID, [0, 1]), (t1, [0, 9, 1]), (ZERO_ID, [0]), (t2, [1]))
         assert by_id(answer) == [
             (UNKNOWN_ID, [(0, 100), (1, 100)]), (t1, [(9, 3), (0, 0), (1, 0)]), (ZERO_ID, [(0, 100)]), (t2, [(1, 0)]),
@@ -131,9 +131,9 @@ class TestOffsetFetch:
         assert isinstance(answer, OffsetFetchResponse)
         return answer
 
-    def test_topic_ids(self, desk: Desk, client: Client) -> None:
+    def test_topic_ids(self, driver: Driver, client: Client) -> None:
         """KIP-848 v10, OF-9: groups in order; unknown ids after the known, 100 on each partition."""
-        t1, t2 = (desk.broker.cluster.topics[name].id for name in ("t1", "t2"))
+        t1, t2 = (driver.broker.cluster.topics[name].id for name in ("t1", "t2"))
         commit(client, 10, (t1, [0, 1]), (t2, [1]))
         answer = self.fetch(
             client, ("g", [(UNKNOWN_ID, [0]), (t1, [0, 9]), (ZERO_ID, [1]), (t2, [1])]), ("unknown", None), ("g", None),
@@ -153,7 +153,7 @@ class TestOffsetFetch:
         assert seen[3] == ("other", 0, {UNKNOWN_ID: [(0, -1, 100)]})
         assert [len(topic.partitions) for topic in answer.groups[4].topics] == [1, 0]
 
-    def test_a_deleted_topic_has_no_offsets(self, desk: Desk, client: Client) -> None:
+    def test_a_deleted_topic_has_no_offsets(self, driver: Driver, client: Client) -> None:
         """EXP-7"""
         commit(client, 9, ("t1", [0]))
         from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
@@ -242,9 +242,9 @@ class TestFindCoordinator:
         answer = self.find(client, 6, 2, "g:4L6g3nShT-eMCtK--X86sw:0", "g:x:1", "g")
         assert [(row.error_code, row.error_message) for row in answer.coordinators] == [(15, ""), (42, ""), (42, "")]
 
-    def test_a_partition_without_leader_or_address_has_no_coordinator(self, desk: Desk, client: Client) -> None:
+    def test_a_partition_without_leader_or_address_has_no_coordinator(self, driver: Driver, client: Client) -> None:
         """FC-3"""
-        desk.broker.cluster.brokers[1].endpoints.clear()
+        driver.broker.cluster.brokers[1].endpoints.clear()
         answer = self.find(client, 3, 0, "g")
         assert (answer.error_code, answer.error_message, answer.node_id) == (15, "The coordinator is not available.", -1)
         row = self.find(client, 4, 0, "g").coordinators[0]
@@ -321,10 +321,10 @@ def test_member_ids_are_the_client_id_and_a_uuid(client: Client) -> None:
     assert tail[19] in "89ab"
 
 
-def test_a_configuration_changed_at_run_time_is_in_force_for_the_next_request(desk: Desk, client: Client) -> None:
+def test_a_configuration_changed_at_run_time_is_in_force_for_the_next_request(driver: Driver, client: Client) -> None:
     from coordinator.wire.messages.join_group import JoinGroupResponse
 
-    desk.broker.configs.replace_dynamic({"group.max.session.timeout.ms": "9000"}, for_all_brokers=False)
+    driver.broker.configs.replace_dynamic({"group.max.session.timeout.ms": "9000"}, for_all_brokers=False)
     answer = client.ask(join(), 9)
     assert isinstance(answer, JoinGroupResponse)
     assert answer.error_code == 26

@@ -33,7 +33,7 @@ from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetC
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from coordinator.wire.primitives import ResponseTooLarge
 from coordinator.wire.schema import Request, Response
-from tests.broker.desk import Client, Desk, join
+from tests.broker.driver import Client, Driver, join
 
 MIB = 1 << 20
 
@@ -49,30 +49,30 @@ def peak_of(client: Client, request: Request, version: int) -> int:
         tracemalloc.stop()
 
 
-def committed(desk: Desk, group: str, count: int, metadata: str) -> None:
+def committed(driver: Driver, group: str, count: int, metadata: str) -> None:
     partitions = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i, committed_metadata=metadata) for i in range(count)]
-    client = desk.client()
+    client = driver.client()
     client.send(OffsetCommitRequest(group_id=group, topics=[OffsetCommitRequestTopic(name="t", partitions=partitions)]), 8)
     client.answers()
 
 
 def test_an_answer_that_would_be_too_large_is_never_whole_in_memory() -> None:
     """OffsetFetch of 400 bytes that names a group 30 times made 400 MB."""
-    desk = Desk(["t:100"], limits=Limits(response_bytes=4 * MIB))
-    committed(desk, "g", 100, "m" * 4_000)
-    client = desk.client()
+    driver = Driver(["t:100"], limits=Limits(response_bytes=4 * MIB))
+    committed(driver, "g", 100, "m" * 4_000)
+    client = driver.client()
     groups = [OffsetFetchRequestGroup(group_id="g", topics=None)] * 500
     assert peak_of(client, OffsetFetchRequest(groups=groups), 8) < 24 * MIB  # 200 MB, were it encoded
     assert client.closed is not None
     assert "max_response_bytes" in client.closed
     assert client.fault is None
-    assert desk.client().closed is None
+    assert driver.client().closed is None
 
 
 def test_what_is_asked_twice_is_looked_up_once_and_shown_twice() -> None:
-    desk = Desk(["t:10"])
-    committed(desk, "g", 10, "")
-    client = desk.client()
+    driver = Driver(["t:10"])
+    committed(driver, "g", 10, "")
+    client = driver.client()
     groups = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in ("g", "h", "g")]
     client.send(OffsetFetchRequest(groups=groups), 8)
     (answer,) = client.answers()
@@ -94,8 +94,8 @@ def test_describe_configs_looks_a_resource_up_once(kind: int, monkeypatch: pytes
     looked_up = []
     entries = describe_configs._entries
     monkeypatch.setattr(describe_configs, "_entries", lambda *asked: looked_up.append(asked) or entries(*asked))
-    desk = Desk(["t"])
-    client = desk.client()
+    driver = Driver(["t"])
+    client = driver.client()
     resource = DescribeConfigsResource(resource_type=kind, resource_name={4: "1", 2: "t", 32: "g"}[kind], configuration_keys=None)
     client.send(DescribeConfigsRequest(resources=[resource] * 300), 4)
     (answer,) = client.answers()
@@ -150,32 +150,32 @@ def test_collisions_of_names_are_looked_up_not_searched() -> None:
 
 def test_automatic_creation_makes_no_more_than_the_controller_allows() -> None:
     """ReplicationControlManager refuses a request for more than 10,000 partitions, or records, as a whole."""
-    desk = Desk()
-    before = len(desk.broker.cluster.topics)
+    driver = Driver()
+    before = len(driver.broker.cluster.topics)
     for count, made in ((5_001, 0), (10_001, 0), (3, 3)):
-        desk.client().send(MetadataRequest(topics=[MetadataRequestTopic(name=f"x.{i}") for i in range(count)]), 9)
-        assert len(desk.broker.cluster.topics) - before == made
+        driver.client().send(MetadataRequest(topics=[MetadataRequestTopic(name=f"x.{i}") for i in range(count)]), 9)
+        assert len(driver.broker.cluster.topics) - before == made
 
 
 def test_metadata_keeps_neither_large_requests_nor_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(["t"])
-    client = desk.client()
+    driver = Driver(["t"])
+    client = driver.client()
     client.send(MetadataRequest(topics=[MetadataRequestTopic(name="t")] * 10_000), 9)
-    assert not desk.broker.cluster.kept
+    assert not driver.broker.cluster.kept
     client.send(MetadataRequest(topics=[MetadataRequestTopic(name="t")]), 9)
-    assert len(desk.broker.cluster.kept) == 1
+    assert len(driver.broker.cluster.kept) == 1
     monkeypatch.setattr(metadata_handler, "_MOST_BYTES", 10)
     client.send(MetadataRequest(topics=None), 9)
-    assert len(desk.broker.cluster.kept) == 1
+    assert len(driver.broker.cluster.kept) == 1
 
 
 def test_fetch_sessions_hold_so_many_partitions_all_together() -> None:
-    desk = Desk(["t"])
+    driver = Driver(["t"])
 
     def fetch(count: int, session_id: int = 0, epoch: int = 0) -> tuple[int, int]:
         partitions = [FetchPartition(partition=i, partition_max_bytes=1) for i in range(epoch, epoch + count)]
         partitions[0].unknown_tags = {99: bytes(1_000)}
-        client = desk.client()
+        client = driver.client()
         client.send(FetchRequest(
             max_wait_ms=0, session_id=session_id, session_epoch=epoch, topics=[FetchTopic(topic="t", partitions=partitions)]), 12)
         (answer,) = client.answers()
@@ -183,7 +183,7 @@ def test_fetch_sessions_hold_so_many_partitions_all_together() -> None:
 
     small, _ = fetch(10)
     assert small
-    sessions = desk.broker.fetch_sessions
+    sessions = driver.broker.fetch_sessions
     assert all(one.wanted.unknown_tags is None for session in sessions._sessions.values() for one in session.partitions.values())
     sessions._sessions[small].cached_size = MOST_PARTITIONS - 5
     assert fetch(6)[0] == 0
@@ -198,9 +198,9 @@ def test_a_group_whose_id_cannot_be_written_back_does_not_come_to_be() -> None:
 
     A 4.3.1 broker was asked: JoinGroup v3 and OffsetCommit are -1, JoinGroup v4 is 79 at first; the list of groups stays readable.
     """
-    desk = Desk(["t"])
-    committed(desk, "fine", 1, "")
-    client = desk.client()
+    driver = Driver(["t"])
+    committed(driver, "fine", 1, "")
+    client = driver.client()
 
     def ask(request: Request, version: int) -> Response:
         client.feed(client.frame(request, version).replace(b"G" * 20_000, b"\xff" * 20_000))
@@ -222,8 +222,8 @@ def test_a_group_whose_id_cannot_be_written_back_does_not_come_to_be() -> None:
 
 def test_an_answer_shows_an_id_that_cannot_be_written_back() -> None:
     """Kafka never answers these (seen on 4.3.1: DescribeGroups, OffsetFetch, FindCoordinator, DeleteGroups)."""
-    desk = Desk(["t"])
-    client = desk.client()
+    driver = Driver(["t"])
+    client = driver.client()
     for request, version in (
         (DescribeGroupsRequest(groups=["G" * 20_000]), 0), (OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="G" * 20_000)]), 8),
     ):
@@ -234,9 +234,9 @@ def test_an_answer_shows_an_id_that_cannot_be_written_back() -> None:
 
 
 def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk()
+    driver = Driver()
     seen: list[bool] = []
-    client = desk.client()
+    client = driver.client()
     for key, name in ((12, "heartbeat"), (3, "metadata")):
         api = apis.api(key)
         assert api is not None, name
@@ -251,8 +251,8 @@ def test_the_collector_is_only_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pattern_that_is_too_much_for_a_transactional_id_is_refused() -> None:
     """One id of 32 KB and one pattern of 30 KB held the broker for ten seconds."""
-    desk = Desk()
-    client = desk.client()
+    driver = Driver()
+    client = driver.client()
     client.send(InitProducerIdRequest(transactional_id="t" * 5_000, transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1), 4)
     client.answers()
     for pattern, expected in (("t+", (0, 1)), ("t{1000}" * 3, (0, 0)), ("t{1000}" * 5, (128, 0))):
@@ -265,8 +265,8 @@ def test_a_pattern_that_is_too_much_for_a_transactional_id_is_refused() -> None:
 @pytest.mark.parametrize("padding", [0, 100_000])
 def test_an_error_message_that_would_be_too_long_is_cut_off(padding: int) -> None:
     """What is quoted may be as long as a string may be; the answer could not be encoded. Large requests are answered in slices."""
-    desk = Desk()
-    client = desk.client()
+    driver = Driver()
+    client = driver.client()
     pattern = "(" + "é" * 16_380
     topics = [f"t.{number}" for number in range(padding // 10)] or None
     client.send(ConsumerGroupHeartbeatRequest(
@@ -285,7 +285,7 @@ def test_an_error_message_that_would_be_too_long_is_cut_off(padding: int) -> Non
 
 def test_a_topic_that_is_named_again_and_again_gets_one_row_a_partition() -> None:
     """AddPartitionsToTxn looked through all rows of the topic for each time it was named: 95,000 times took minutes."""
-    client = Desk(["t:3"]).client()
+    client = Driver(["t:3"]).client()
     topics = [AddPartitionsToTxnTopic(name="t", partitions=[index, 0]) for index in range(2_000)]
     one = AddPartitionsToTxnTransaction(transactional_id="tx", producer_id=1, producer_epoch=0, topics=topics)
     client.send(AddPartitionsToTxnRequest(transactions=[one]), 5)

@@ -17,8 +17,8 @@ from coordinator.wire.messages.api_versions import ApiVersionsRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from tests.broker.desk import Desk
-from tests.broker.test_wire_log import LoggedDesk
+from tests.broker.driver import Driver
+from tests.broker.test_wire_log import LoggedDriver
 
 HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 
@@ -51,15 +51,15 @@ def fail_after(response: object) -> Any:
     ],
 )
 def test_an_interceptor_that_fails_is_the_embedders_to_know(interceptor: Any, told: str) -> None:
-    desk = LoggedDesk()
-    desk.broker.interceptors.append(interceptor)
-    client, other = desk.client(), desk.client()
+    driver = LoggedDriver()
+    driver.broker.interceptors.append(interceptor)
+    client, other = driver.client(), driver.client()
     client.send(HEARTBEAT, 4)
     assert client.closed is not None and told in client.closed and isinstance(client.fault, InterceptorError)
-    [error] = desk.broker.interceptor_errors
+    [error] = driver.broker.interceptor_errors
     assert told in str(error) and "HeartbeatRequest" in str(error)
-    assert told in desk.lines("wire")[-1]["why"]
-    desk.broker.interceptors.clear()
+    assert told in driver.lines("wire")[-1]["why"]
+    driver.broker.interceptors.clear()
     other.send(HEARTBEAT, 4)
     assert other.answers(), "its own connection only"
 
@@ -88,41 +88,41 @@ def test_leaving_the_emulator_raises_what_an_interceptor_did() -> None:
 
 
 def test_a_client_that_asks_for_what_is_not_served_is_named_once() -> None:
-    desk = LoggedDesk()
+    driver = LoggedDriver()
     ask = pack(">ihhih", 11, 53, 0, 1, 1) + b"c"
     closed = []
     for peer in ("10.0.0.1:5", "10.0.0.1:6", "10.0.0.2:5"):
-        client = desk.client(peer)
+        client = driver.client(peer)
         client.feed(ask)
         closed.append(client.closed)
     assert closed == [
         "BeginQuorumEpoch (key 53) is not served: the client 'c' at 10.0.0.1 asks for it", "",
         "BeginQuorumEpoch (key 53) is not served: the client 'c' at 10.0.0.2 asks for it",
     ]  # fmt: skip
-    named = [line for line in desk.lines("wire") if line["type"] == "ApiNotServed"]
+    named = [line for line in driver.lines("wire") if line["type"] == "ApiNotServed"]
     assert [(line["key"], line["client"], line["peer"]) for line in named] == [(53, "c", "10.0.0.1:5"), (53, "c", "10.0.0.2:5")]
-    assert all(line["why"] for line in desk.lines("wire") if line["type"] == "ConnectionRefused")
+    assert all(line["why"] for line in driver.lines("wire") if line["type"] == "ConnectionRefused")
 
 
 def test_the_names_of_endless_clients_are_not_kept() -> None:
-    desk = Desk()
+    driver = Driver()
     for number in range(1_100):
-        desk.client(f"10.0.{number >> 8}.{number & 255}:1").feed(pack(">ihhih", 10, 53, 0, 1, 0))
-    last = desk.client("10.9.9.9:1")
+        driver.client(f"10.0.{number >> 8}.{number & 255}:1").feed(pack(">ihhih", 10, 53, 0, 1, 0))
+    last = driver.client("10.9.9.9:1")
     last.feed(pack(">ihhih", 10, 53, 0, 1, 0))
     assert last.closed == ""
 
 
 def test_a_client_of_a_switched_off_feature_is_named_once() -> None:
     """A share consumer is refused as Kafka refuses it with share.version 0, and people are told who it was."""
-    desk = LoggedDesk()
+    driver = LoggedDriver()
     told: list[str] = []
-    desk.broker.unserved.tell = told.append
+    driver.broker.unserved.tell = told.append
     for _ in range(2):
-        client = desk.client()
+        client = driver.client()
         client.send(ShareGroupHeartbeatRequest(group_id="s", member_id="m"), 1)
         assert client.answers()[0].error_code == ErrorCode.UNSUPPORTED_VERSION and client.closed is None
     [sentence] = told
     assert sentence.startswith("ShareGroupHeartbeat (key 76) is refused")
     assert sentence.endswith("the client 'test' at 127.0.0.1 asks for it")
-    assert [line["api"] for line in desk.lines("wire") if line["type"] == "ApiNotServed"] == ["ShareGroupHeartbeat"]
+    assert [line["api"] for line in driver.lines("wire") if line["type"] == "ApiNotServed"] == ["ShareGroupHeartbeat"]

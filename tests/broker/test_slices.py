@@ -22,7 +22,7 @@ from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestT
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 from coordinator.wire.schema import Request
-from tests.broker.desk import Client, Desk, new_member
+from tests.broker.driver import Client, Driver, new_member
 
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
 REQUEST_BYTES = 75_000
@@ -33,10 +33,10 @@ MOST_CALLS = 50_000
 class Turns:
     """A driver whose every turn is over at once: each slice is the smallest there is. Counts the Python functions that each calls."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
         self.calls: list[int] = []
-        desk.broker.turn_is_over = lambda: True
+        driver.broker.turn_is_over = lambda: True
 
     @contextmanager
     def counted(self) -> Iterator[None]:
@@ -55,15 +55,15 @@ class Turns:
 
     def feed(self, client: Client, data: bytes) -> None:
         with self.counted():
-            client.connection.receive(data, self.desk.now)
-            self.desk.broker.run_resumable(self.desk.now)
+            client.connection.receive(data, self.driver.now)
+            self.driver.broker.run_resumable(self.driver.now)
 
     def next(self) -> bool:
         """One turn; False if nobody wanted one."""
-        if not self.desk.broker.wants_turn:
+        if not self.driver.broker.wants_turn:
             return False
         with self.counted():
-            self.desk.broker.next_turn(self.desk.now)
+            self.driver.broker.next_turn(self.driver.now)
         return True
 
     def run(self) -> None:
@@ -88,7 +88,7 @@ def large_requests() -> Iterator[tuple[int, int, str]]:
 @pytest.mark.parametrize(("key", "version", "path"), [pytest.param(*one, id=f"{apis.title(one[0])}-{one[2]}") for one in large_requests()])
 def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -> None:
     """A long array, decoded, handled and answered: never more than a bounded part of the work at a time."""
-    desk = Desk(["t:4"])
+    driver = Driver(["t:4"])
     api = apis.api(key)
     assert api is not None
     (long,) = [fields for fields in paths(api.request, version) if ".".join(field.name for field in fields) == path]
@@ -101,10 +101,10 @@ def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -
 
     element_bytes = (len(request(101).encode(version)) - len(request(1).encode(version))) / 100
     count = int(REQUEST_BYTES / element_bytes)
-    turns, client = Turns(desk), desk.client()
+    turns, client = Turns(driver), driver.client()
     turns.feed(client, client.frame(request(count), version))
     turns.run()
-    assert client.writes or client.closed is not None or desk.broker.parked
+    assert client.writes or client.closed is not None or driver.broker.parked
     assert client.fault is None
     assert len(turns.calls) >= count // 256
     assert max(turns.calls) < MOST_CALLS
@@ -112,8 +112,8 @@ def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -
 
 class TestOthers:
     def test_others_are_answered_between_two_slices(self) -> None:
-        desk = Desk()
-        turns, client, other = Turns(desk), desk.client(), desk.client()
+        driver = Driver()
+        turns, client, other = Turns(driver), driver.client(), driver.client()
         turns.feed(client, client.frame(describe(7_000), 5))
         answered = 0
         while turns.next():
@@ -127,8 +127,8 @@ class TestOthers:
         assert len(described.groups) == 7_000
 
     def test_the_answers_of_a_connection_keep_their_order(self) -> None:
-        desk = Desk()
-        turns, client = Turns(desk), desk.client()
+        driver = Driver()
+        turns, client = Turns(driver), driver.client()
         frames = [client.frame(request, 5 if isinstance(request, DescribeGroupsRequest) else 4) for request in (
             BEAT, describe(7_000), BEAT, describe(6_000), BEAT)]
         data = b"".join(frames)
@@ -142,10 +142,10 @@ class TestOthers:
 
     def test_the_answer_is_the_one_that_a_small_request_gets(self) -> None:
         """Names that are there and names that are not: what is told of each does not depend on how many were asked."""
-        desk = Desk(["t:4"])
-        turns = Turns(desk)
+        driver = Driver(["t:4"])
+        turns = Turns(driver)
         names = ["t", *(f"n.{i}" for i in range(9_000)), "bad name"]
-        client = desk.client()
+        client = driver.client()
         topics = [MetadataRequestTopic(name=name) for name in names]
         turns.feed(client, client.frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 12))
         turns.run()
@@ -159,24 +159,24 @@ class TestOthers:
 
     def test_one_large_request_is_in_hand_at_a_time(self) -> None:
         """Each takes many times its bytes: the others wait with theirs, in the order in which they came."""
-        desk = Desk()
-        turns = Turns(desk)
-        clients = [desk.client() for _ in range(5)]
+        driver = Driver()
+        turns = Turns(driver)
+        clients = [driver.client() for _ in range(5)]
         for client in clients:
             turns.feed(client, client.frame(describe(7_000), 5))
-        assert desk.broker.input.held > 4 * 64_000
+        assert driver.broker.input.held > 4 * 64_000
         finished: list[Client] = []
         while turns.next():
             assert sum(client.connection._work is not None for client in clients) <= 1
             finished += [client for client in clients if client.writes and client not in finished]
         assert finished == clients
-        assert desk.broker.input.held == 0
-        assert desk.broker.lane.owner is None
+        assert driver.broker.input.held == 0
+        assert driver.broker.lane.owner is None
 
     def test_whoever_is_at_it_and_goes_makes_room(self) -> None:
-        desk = Desk()
-        turns = Turns(desk)
-        first, second, third = (desk.client() for _ in range(3))
+        driver = Driver()
+        turns = Turns(driver)
+        first, second, third = (driver.client() for _ in range(3))
         for client in (first, second, third):
             turns.feed(client, client.frame(describe(7_000), 5))
         turns.next()
@@ -186,12 +186,12 @@ class TestOthers:
         assert not first.writes
         assert not second.writes
         assert len(third.answers()) == 1
-        assert desk.broker.lane.owner is None
+        assert driver.broker.lane.owner is None
 
     def test_whose_turn_it_is_and_who_does_not_read_makes_room(self) -> None:
-        desk = Desk()
-        turns = Turns(desk)
-        first, second, third = (desk.client() for _ in range(3))
+        driver = Driver()
+        turns = Turns(driver)
+        first, second, third = (driver.client() for _ in range(3))
         for client in (first, second, third):
             turns.feed(client, client.frame(describe(7_000), 5))
         second.connection.pause()
@@ -207,39 +207,39 @@ class TestOthers:
 class TestWhatItDoes:
     def test_time_goes_on_between_slices(self) -> None:
         """What a slice changes is changed at the time of that slice: deadlines and events never go back in time."""
-        desk = Desk(["t:64"])
-        member = desk.client()
+        driver = Driver(["t:64"])
+        member = driver.client()
         new_member(member)
         for group in range(300):
             topics = [OffsetCommitRequestTopic(name="t", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=1)])]
             member.send(OffsetCommitRequest(group_id=f"group-{group}", topics=topics), 8)
         member.answers()
-        turns, client = Turns(desk), desk.client()
+        turns, client = Turns(driver), driver.client()
         turns.feed(client, client.frame(DeleteGroupsRequest(groups_names=[f"group-{i}" for i in range(6_000)]), 2))
         while turns.next():
-            desk.now += 10
+            driver.now += 10
         (deleted,) = client.answers()
         assert isinstance(deleted, DeleteGroupsResponse)
         assert sum(not row.error_code for row in deleted.results) == 300
-        assert not any(name.startswith("group-") for name in desk.broker.coordinator.groups)
+        assert not any(name.startswith("group-") for name in driver.broker.coordinator.groups)
 
     def test_markers_are_written_at_the_time_of_their_slice(self) -> None:
-        desk = Desk(["t:1"])
+        driver = Driver(["t:1"])
         markers = [WritableTxnMarker(
             producer_id=i, producer_epoch=0, transaction_result=True,
             topics=[WritableTxnMarkerTopic(name="t", partition_indexes=[0])]) for i in range(4_000)]
-        turns, client = Turns(desk), desk.client()
+        turns, client = Turns(driver), driver.client()
         turns.feed(client, client.frame(WriteTxnMarkersRequest(markers=markers), 1))
         while turns.next():
-            desk.now += 10
+            driver.now += 10
         assert len(client.answers()) == 1
-        partition = desk.broker.cluster.partition("t", 0)
+        partition = driver.broker.cluster.partition("t", 0)
         assert partition is not None
         assert partition.log.high_watermark == 4_000
 
     def test_bad_bytes_in_the_middle_close_the_connection(self) -> None:
-        desk = Desk()
-        turns, client = Turns(desk), desk.client()
+        driver = Driver()
+        turns, client = Turns(driver), driver.client()
         whole = client.frame(describe(7_000), 5)
         cut = whole[:-1_000]
         turns.feed(client, struct.pack(">i", len(cut) - 4) + cut[4:])
@@ -247,20 +247,20 @@ class TestWhatItDoes:
         assert client.closed is not None
         assert "DescribeGroups v5" in client.closed
         assert client.fault is None
-        assert desk.broker.lane.owner is None
+        assert driver.broker.lane.owner is None
 
     def test_an_answer_that_becomes_too_large_closes_the_connection(self) -> None:
-        desk = Desk(limits=Limits(response_bytes=50_000))
-        turns, client = Turns(desk), desk.client()
+        driver = Driver(limits=Limits(response_bytes=50_000))
+        turns, client = Turns(driver), driver.client()
         turns.feed(client, client.frame(describe(7_000), 5))
         turns.run()
         assert client.closed is not None
         assert "max_response_bytes" in client.closed
 
     def test_a_handler_that_fails_in_the_middle_is_our_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        desk = Desk()
-        turns, client = Turns(desk), desk.client()
-        coordinator = desk.broker.coordinator
+        driver = Driver()
+        turns, client = Turns(driver), driver.client()
+        coordinator = driver.broker.coordinator
         refuse, count = coordinator.refuse, 0
 
         def fails(group_id: str | None, empty_allowed: bool = False) -> object:
@@ -275,18 +275,18 @@ class TestWhatItDoes:
         turns.run()
         assert client.closed is not None
         assert str(client.fault) == "planted"
-        assert desk.broker.lane.owner is None
+        assert driver.broker.lane.owner is None
 
     def test_interceptors_meet_large_requests_too(self) -> None:
-        desk = Desk()
-        turns, client = Turns(desk), desk.client()
+        driver = Driver()
+        turns, client = Turns(driver), driver.client()
         seen: list[Request] = []
 
         def intercept(call: object) -> Answer:
             seen.append(call.message)  # type: ignore[attr-defined]
             return Answer(DescribeGroupsResponse(throttle_time_ms=7))
 
-        desk.broker.interceptors.append(intercept)  # type: ignore[arg-type]
+        driver.broker.interceptors.append(intercept)  # type: ignore[arg-type]
         turns.feed(client, client.frame(describe(7_000), 5))
         turns.run()
         (answer,) = client.answers()

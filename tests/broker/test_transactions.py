@@ -1,4 +1,4 @@
-"""The transaction APIs at the desk: what each answers in its versions, and what becomes of logs, groups and the event log."""
+"""The transaction APIs of one broker: what each answers in its versions, and what becomes of logs, groups and the event log."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from coordinator.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from coordinator.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
-from tests.broker.data import EPOCH_MS, DataDesk, fetch_request, partitions_of, produce_request, wanted
-from tests.broker.desk import Desk
+from tests.broker.data import EPOCH_MS, DataDriver, fetch_request, partitions_of, produce_request, wanted
+from tests.broker.driver import Driver
 
 
-class TransactionDesk(DataDesk):
-    """A desk whose one client is a transactional producer."""
+class TransactionDriver(DataDriver):
+    """A driver whose one client is a transactional producer."""
 
     def __init__(self, config: dict[str, str] | None = None, log: EventLog | None = None) -> None:
         super().__init__(config)
@@ -102,220 +102,220 @@ class TransactionDesk(DataDesk):
 
 
 @pytest.fixture
-def desk() -> TransactionDesk:
-    return TransactionDesk()
+def driver() -> TransactionDriver:
+    return TransactionDriver()
 
 
 def codes(answers: list[PartitionProduceResponse]) -> list[int]:
     return [answer.error_code for answer in answers]
 
 
-def test_the_topic_of_transactions_is_made_when_somebody_asks(desk: TransactionDesk) -> None:
-    assert "__transaction_state" not in desk.broker.cluster.topics
-    answer = desk.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4).coordinators[0]
+def test_the_topic_of_transactions_is_made_when_somebody_asks(driver: TransactionDriver) -> None:
+    assert "__transaction_state" not in driver.broker.cluster.topics
+    answer = driver.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4).coordinators[0]
     assert (answer.error_code, answer.node_id, answer.port) == (0, 1, 9092)
-    topic = desk.broker.cluster.topics["__transaction_state"]
+    topic = driver.broker.cluster.topics["__transaction_state"]
     assert (topic.internal, len(topic.partitions)) == (True, 50)
     assert topic.configs["cleanup.policy"] == "compact"
 
 
-def test_a_request_of_two_producers_is_refused_whole(desk: TransactionDesk) -> None:
-    desk.init()
+def test_a_request_of_two_producers_is_refused_whole(driver: TransactionDriver) -> None:
+    driver.init()
     batches = {("t", index): build_batch([b"x"], attributes=TRANSACTIONAL, producer_id=index, producer_epoch=0, base_sequence=0)
                for index in (0, 1)}
     request = produce_request(batches)
     request.transactional_id = "tx"
-    assert [p.error_code for topic in desk.ask(request, 12).responses for p in topic.partition_responses] == [49, 49]
+    assert [p.error_code for topic in driver.ask(request, 12).responses for p in topic.partition_responses] == [49, 49]
 
 
 @pytest.mark.parametrize(("version", "error"), [(3, 48), (10, 48), (11, 120), (12, 0)])
-def test_produce_is_verified_by_its_version(desk: TransactionDesk, version: int, error: int) -> None:
-    desk.init()
-    (answer,) = desk.write(0, version=version)
+def test_produce_is_verified_by_its_version(driver: TransactionDriver, version: int, error: int) -> None:
+    driver.init()
+    (answer,) = driver.write(0, version=version)
     assert answer.error_code == error
     assert answer.error_message == ("Partition was not added to the transaction" if version == 10 else None)
-    assert codes(desk.write(0, version=version, name=None)) == [53]
-    assert codes(desk.write(0, version=version, epoch=3)) == [47]
-    assert codes(desk.write(0, version=version, name="")) == ([42] if error else [0])  # nobody is asked inside a transaction
-    assert desk.t.partitions[0].log.log_end_offset == (0 if error else 1)
+    assert codes(driver.write(0, version=version, name=None)) == [53]
+    assert codes(driver.write(0, version=version, epoch=3)) == [47]
+    assert codes(driver.write(0, version=version, name="")) == ([42] if error else [0])  # nobody is asked inside a transaction
+    assert driver.t.partitions[0].log.log_end_offset == (0 if error else 1)
 
 
-def test_one_partition_is_admitted_without_the_other(desk: TransactionDesk) -> None:
-    desk.init()
+def test_one_partition_is_admitted_without_the_other(driver: TransactionDriver) -> None:
+    driver.init()
     topics = [AddPartitionsToTxnTopic(name="t", partitions=[1])]
     request = AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="tx", v3_and_below_producer_id=desk.producer_id, v3_and_below_producer_epoch=0,
+        v3_and_below_transactional_id="tx", v3_and_below_producer_id=driver.producer_id, v3_and_below_producer_epoch=0,
         v3_and_below_topics=topics)
-    assert desk.ask(request, 3).results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
-    assert sorted((answer.index, answer.error_code) for answer in desk.write(0, 1, version=11)) == [(0, 120), (1, 0)]
+    assert driver.ask(request, 3).results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code == 0
+    assert sorted((answer.index, answer.error_code) for answer in driver.write(0, 1, version=11)) == [(0, 120), (1, 0)]
 
 
-def test_nothing_to_add_is_answered(desk: TransactionDesk) -> None:
+def test_nothing_to_add_is_answered(driver: TransactionDriver) -> None:
     """KAFKA-BUG: 4.3.1 never answers a request without transactions."""
-    assert desk.ask(AddPartitionsToTxnRequest(transactions=[]), 5).results_by_transaction == []
+    assert driver.ask(AddPartitionsToTxnRequest(transactions=[]), 5).results_by_transaction == []
 
 
-def test_several_transactions_at_once(desk: TransactionDesk) -> None:
-    desk.init()
+def test_several_transactions_at_once(driver: TransactionDriver) -> None:
+    driver.init()
     topics = [AddPartitionsToTxnTopic(name="t", partitions=[0, 0]), AddPartitionsToTxnTopic(name="t", partitions=[1])]
     one = AddPartitionsToTxnTransaction(transactional_id="tx", producer_id=0, producer_epoch=0, topics=topics)
     other = AddPartitionsToTxnTransaction(transactional_id="other", producer_id=0, producer_epoch=0, topics=topics, verify_only=True)
-    results = desk.ask(AddPartitionsToTxnRequest(transactions=[one, other]), 4).results_by_transaction
+    results = driver.ask(AddPartitionsToTxnRequest(transactions=[one, other]), 4).results_by_transaction
     assert [[(row.partition_index, row.partition_error_code) for topic in result.topic_results for row in topic.results_by_partition]
             for result in results] == [[(0, 0), (1, 0)], [(0, 49), (1, 49)]]
 
 
 @pytest.mark.parametrize(("version", "fenced"), [(0, 47), (1, 47), (2, 90), (4, 90)])
-def test_old_versions_are_told_of_fencing_in_other_words(desk: TransactionDesk, version: int, fenced: int) -> None:
+def test_old_versions_are_told_of_fencing_in_other_words(driver: TransactionDriver, version: int, fenced: int) -> None:
     """KIP-588."""
-    desk.init()
-    desk.epoch = 7
-    assert desk.end(True, version).error_code == fenced
-    offsets = AddOffsetsToTxnRequest(transactional_id="tx", producer_id=desk.producer_id, producer_epoch=7, group_id="g")
-    assert desk.ask(offsets, version).error_code == fenced
-    assert desk.init(3, who=(desk.producer_id, 7)) == 47
-    assert desk.init(4, who=(desk.producer_id, 7)) == 90
+    driver.init()
+    driver.epoch = 7
+    assert driver.end(True, version).error_code == fenced
+    offsets = AddOffsetsToTxnRequest(transactional_id="tx", producer_id=driver.producer_id, producer_epoch=7, group_id="g")
+    assert driver.ask(offsets, version).error_code == fenced
+    assert driver.init(3, who=(driver.producer_id, 7)) == 47
+    assert driver.init(4, who=(driver.producer_id, 7)) == 90
 
 
 @pytest.mark.parametrize(("version", "error"), [(0, 48), (3, 48), (4, 120), (5, 0)])
-def test_offsets_are_verified_by_their_version(desk: TransactionDesk, version: int, error: int) -> None:
+def test_offsets_are_verified_by_their_version(driver: TransactionDriver, version: int, error: int) -> None:
     """TXN-8, VER-12."""
-    desk.init()
-    assert desk.commit_offset(7, version) == [error]
-    desk.epoch = 3
-    assert desk.commit_offset(7, version) == [47]
-    desk.epoch, producer_id = 0, desk.producer_id
-    desk.producer_id = 99
-    assert desk.commit_offset(7, version) == [49]
-    desk.producer_id = producer_id
+    driver.init()
+    assert driver.commit_offset(7, version) == [error]
+    driver.epoch = 3
+    assert driver.commit_offset(7, version) == [47]
+    driver.epoch, producer_id = 0, driver.producer_id
+    driver.producer_id = 99
+    assert driver.commit_offset(7, version) == [49]
+    driver.producer_id = producer_id
     if error:
-        desk.ask(AddOffsetsToTxnRequest(transactional_id="tx", producer_id=producer_id, producer_epoch=0, group_id="g"), 3)
-        assert desk.commit_offset(7, version) == [0]
-    desk.end(True, 4)
-    assert desk.committed() == [(0, 7)]
+        driver.ask(AddOffsetsToTxnRequest(transactional_id="tx", producer_id=producer_id, producer_epoch=0, group_id="g"), 3)
+        assert driver.commit_offset(7, version) == [0]
+    driver.end(True, 4)
+    assert driver.committed() == [(0, 7)]
 
 
-def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_about(desk: TransactionDesk) -> None:
+def test_loading_groups_have_two_names_and_unknown_partitions_are_not_asked_about(driver: TransactionDriver) -> None:
     """TXN-4, TXN-1: 14 is 15 before version 2; 3 for what the cluster does not have; 24 for no group."""
-    desk.init()
-    assert desk.commit_offset(1, topic="nope") == [3]
-    assert desk.commit_offset(1, index=9) == [3]
-    assert desk.described().transaction_state == "Empty"
-    assert desk.commit_offset(1, group="") == [24]
-    assert desk.commit_offset(1) == [0]
-    desk.broker.coordinator.begin_load(desk.now)
-    assert [desk.commit_offset(1, version) for version in (0, 1, 2, 5)] == [[15], [15], [14], [14]]
+    driver.init()
+    assert driver.commit_offset(1, topic="nope") == [3]
+    assert driver.commit_offset(1, index=9) == [3]
+    assert driver.described().transaction_state == "Empty"
+    assert driver.commit_offset(1, group="") == [24]
+    assert driver.commit_offset(1) == [0]
+    driver.broker.coordinator.begin_load(driver.now)
+    assert [driver.commit_offset(1, version) for version in (0, 1, 2, 5)] == [[15], [15], [14], [14]]
 
 
-def test_the_unknown_partitions_of_a_topic_are_answered_first(desk: TransactionDesk) -> None:
-    desk.init()
+def test_the_unknown_partitions_of_a_topic_are_answered_first(driver: TransactionDriver) -> None:
+    driver.init()
     rows = [TxnOffsetCommitRequestPartition(partition_index=index) for index in (0, 9, 1)]
-    answer = desk.ask(TxnOffsetCommitRequest(
+    answer = driver.ask(TxnOffsetCommitRequest(
         transactional_id="tx", group_id="g", producer_id=0, producer_epoch=0,
         topics=[TxnOffsetCommitRequestTopic(name="t", partitions=rows)]), 5)
     assert [(p.partition_index, p.error_code) for p in answer.topics[0].partitions] == [(9, 3), (0, 0), (1, 0)]
 
 
-def test_readers_of_committed_records_stop_and_are_woken(desk: TransactionDesk) -> None:
-    desk.init()
-    desk.write(0)
-    desk.produce(index=0)
-    reader = desk.client()
+def test_readers_of_committed_records_stop_and_are_woken(driver: TransactionDriver) -> None:
+    driver.init()
+    driver.write(0)
+    driver.produce(index=0)
+    reader = driver.client()
     reader.send(fetch_request(wanted(0, 0), wait=60_000, isolation=1), 12)
-    desk.pass_time(1000)
+    driver.pass_time(1000)
     assert reader.answers() == []
-    assert [p.last_stable_offset for p in partitions_of(desk.fetch(fetch_request(wanted(0, 0))))] == [0]
+    assert [p.last_stable_offset for p in partitions_of(driver.fetch(fetch_request(wanted(0, 0))))] == [0]
     latest = ListOffsetsRequest(isolation_level=1, topics=[ListOffsetsTopic(name="t", partitions=[
         ListOffsetsPartition(partition_index=0, timestamp=timestamp) for timestamp in (-1,)])])
-    assert desk.ask(latest, 7).topics[0].partitions[0].offset == 0
-    desk.end(False)
-    (partition,) = partitions_of(desk.fetched(reader))
+    assert driver.ask(latest, 7).topics[0].partitions[0].offset == 0
+    driver.end(False)
+    (partition,) = partitions_of(driver.fetched(reader))
     assert partition.last_stable_offset == 4
-    assert [(one.producer_id, one.first_offset) for one in partition.aborted_transactions or ()] == [(desk.producer_id, 0)]
-    assert desk.ask(latest, 7).topics[0].partitions[0].offset == 4
+    assert [(one.producer_id, one.first_offset) for one in partition.aborted_transactions or ()] == [(driver.producer_id, 0)]
+    assert driver.ask(latest, 7).topics[0].partitions[0].offset == 4
 
 
 def test_overdue_transactions_are_aborted_by_time_alone() -> None:
     """The deadline is one of the broker's: nothing has to ask."""
-    desk = TransactionDesk({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "500"})
-    desk.init(timeout_ms=1000)
-    desk.write(1)
-    desk.commit_offset(5)
-    desk.pass_time(1499)
-    assert desk.described().transaction_state == "Ongoing"
-    desk.pass_time(1)
-    told = desk.described()
+    driver = TransactionDriver({"transaction.abort.timed.out.transaction.cleanup.interval.ms": "500"})
+    driver.init(timeout_ms=1000)
+    driver.write(1)
+    driver.commit_offset(5)
+    driver.pass_time(1499)
+    assert driver.described().transaction_state == "Ongoing"
+    driver.pass_time(1)
+    told = driver.described()
     assert (told.transaction_state, told.producer_epoch, told.transaction_start_time_ms) == ("CompleteAbort", 1, EPOCH_MS)
-    assert (desk.t.partitions[1].log.last_stable_offset, desk.committed()) == (2, [])
-    assert codes(desk.write(1)) == [47]
+    assert (driver.t.partitions[1].log.last_stable_offset, driver.committed()) == (2, [])
+    assert codes(driver.write(1)) == [47]
 
 
-def test_settings_change_while_transactions_are_open(desk: TransactionDesk) -> None:
-    desk.broker.configs.replace_dynamic({"transaction.max.timeout.ms": "10"}, for_all_brokers=False)
-    assert desk.init(timeout_ms=11) == 50
-    assert desk.init(timeout_ms=10) == 0
+def test_settings_change_while_transactions_are_open(driver: TransactionDriver) -> None:
+    driver.broker.configs.replace_dynamic({"transaction.max.timeout.ms": "10"}, for_all_brokers=False)
+    assert driver.init(timeout_ms=11) == 50
+    assert driver.init(timeout_ms=10) == 0
 
 
-def test_a_topic_that_is_deleted_does_not_hold_a_transaction_up(desk: TransactionDesk) -> None:
-    desk.topic("gone")
-    desk.init()
-    assert codes(desk.write(0, topic="gone")) == [0]
-    desk.broker.cluster.delete_topic("gone")
-    assert desk.end(True).error_code == 0
-    assert (desk.described().transaction_state, desk.described().topics) == ("CompleteCommit", [])
+def test_a_topic_that_is_deleted_does_not_hold_a_transaction_up(driver: TransactionDriver) -> None:
+    driver.topic("gone")
+    driver.init()
+    assert codes(driver.write(0, topic="gone")) == [0]
+    driver.broker.cluster.delete_topic("gone")
+    assert driver.end(True).error_code == 0
+    assert (driver.described().transaction_state, driver.described().topics) == ("CompleteCommit", [])
 
 
-def test_markers_by_hand_outrun_the_coordinator(desk: TransactionDesk) -> None:
+def test_markers_by_hand_outrun_the_coordinator(driver: TransactionDriver) -> None:
     """A later marker of the coordinator is too old then, and the transaction ends all the same."""
-    desk.init()
-    desk.write(0)
-    marker = WritableTxnMarker(producer_id=desk.producer_id, producer_epoch=9, transaction_result=False, topics=[
+    driver.init()
+    driver.write(0)
+    marker = WritableTxnMarker(producer_id=driver.producer_id, producer_epoch=9, transaction_result=False, topics=[
         WritableTxnMarkerTopic(name="t", partition_indexes=[0, 8])])
-    rows = desk.ask(WriteTxnMarkersRequest(markers=[marker]), 1).markers[0].topics[0].partitions
+    rows = driver.ask(WriteTxnMarkersRequest(markers=[marker]), 1).markers[0].topics[0].partitions
     assert [(row.partition_index, row.error_code) for row in rows] == [(8, 3), (0, 0)]
-    log = desk.t.partitions[0].log
-    assert (log.last_stable_offset, desk.described().transaction_state) == (2, "Ongoing")
-    assert desk.end(True).error_code == 0
-    assert (log.log_end_offset, desk.described().transaction_state) == (2, "CompleteCommit")
+    log = driver.t.partitions[0].log
+    assert (log.last_stable_offset, driver.described().transaction_state) == (2, "Ongoing")
+    assert driver.end(True).error_code == 0
+    assert (log.log_end_offset, driver.described().transaction_state) == (2, "CompleteCommit")
 
 
-def test_describing_and_listing(desk: TransactionDesk) -> None:
-    desk.init()
-    desk.now = 50
-    desk.write(0, 2)
-    told = desk.described()
+def test_describing_and_listing(driver: TransactionDriver) -> None:
+    driver.init()
+    driver.now = 50
+    driver.write(0, 2)
+    told = driver.described()
     assert [(topic.topic, sorted(topic.partitions)) for topic in told.topics] == [("t", [0, 2])]
     assert told.transaction_start_time_ms == EPOCH_MS + 50
-    states = desk.ask(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0).transaction_states
+    states = driver.ask(DescribeTransactionsRequest(transactional_ids=["", "nobody"]), 0).transaction_states
     assert [state.error_code for state in states] == [42, 105]
 
     def listed(version: int = 2, **filters: Any) -> list[str]:
-        return [one.transactional_id for one in desk.ask(ListTransactionsRequest(**filters), version).transaction_states]
+        return [one.transactional_id for one in driver.ask(ListTransactionsRequest(**filters), version).transaction_states]
 
-    desk.now = 60
+    driver.now = 60
     assert listed() == listed(0) == ["tx"]
     assert (listed(state_filters=["Ongoing"]), listed(state_filters=["Empty"])) == (["tx"], [])
-    assert desk.ask(ListTransactionsRequest(state_filters=["ongoing", "Empty"]), 2).unknown_state_filters == ["ongoing"]
+    assert driver.ask(ListTransactionsRequest(state_filters=["ongoing", "Empty"]), 2).unknown_state_filters == ["ongoing"]
     assert listed(state_filters=["nonsense"]) == []
-    assert (listed(producer_id_filters=[desk.producer_id]), listed(producer_id_filters=[99])) == (["tx"], [])
+    assert (listed(producer_id_filters=[driver.producer_id]), listed(producer_id_filters=[99])) == (["tx"], [])
     assert (listed(1, duration_filter=9), listed(1, duration_filter=10)) == (["tx"], [])
     assert (listed(transactional_id_pattern="t."), listed(transactional_id_pattern="t")) == (["tx"], [])
-    assert desk.ask(ListTransactionsRequest(transactional_id_pattern="["), 2).error_code == 128
+    assert driver.ask(ListTransactionsRequest(transactional_id_pattern="["), 2).error_code == 128
 
 
-def test_producers_of_a_partition(desk: TransactionDesk) -> None:
-    desk.init()
-    desk.write(0)
+def test_producers_of_a_partition(driver: TransactionDriver) -> None:
+    driver.init()
+    driver.write(0)
     request = DescribeProducersRequest(topics=[
         TopicRequest(name="t", partition_indexes=[0, 1, 9]), TopicRequest(name="nope", partition_indexes=[0])])
-    known, missing = desk.ask(request, 0).topics
+    known, missing = driver.ask(request, 0).topics
     assert [row.error_code for row in known.partitions] == [0, 0, 3]
     (producer,) = known.partitions[0].active_producers
     assert (producer.producer_id, producer.last_sequence) == (0, 0)
     assert (producer.coordinator_epoch, producer.current_txn_start_offset) == (-1, 0)
     assert (missing.partitions[0].error_code, missing.partitions[0].error_message) == (3, "This server does not host this topic-partition.")
-    desk.end(True)
-    (producer,) = desk.ask(request, 0).topics[0].partitions[0].active_producers
+    driver.end(True)
+    (producer,) = driver.ask(request, 0).topics[0].partitions[0].active_producers
     assert (producer.producer_epoch, producer.last_sequence) == (1, -1)
     assert (producer.coordinator_epoch, producer.current_txn_start_offset) == (0, -1)
 
@@ -323,24 +323,24 @@ def test_producers_of_a_partition(desk: TransactionDesk) -> None:
 # -- the event log
 
 
-def story() -> tuple[TransactionDesk, EventLog]:
+def story() -> tuple[TransactionDriver, EventLog]:
     """Every event of a transactional id, and what it does to a group."""
     log = EventLog(run="test", seed=1, epoch_ms=EPOCH_MS)
-    desk = TransactionDesk({
+    driver = TransactionDriver({
         "transactional.id.expiration.ms": "1000", "transaction.remove.expired.transaction.cleanup.interval.ms": "1000"}, log)
-    desk.init()
-    desk.write(0)
-    desk.commit_offset(5)
-    desk.end(True)
-    desk.pass_time(5000)
-    desk.init()
+    driver.init()
+    driver.write(0)
+    driver.commit_offset(5)
+    driver.end(True)
+    driver.pass_time(5000)
+    driver.init()
     for topic in (None, DeleteTopicState(name="__transaction_state")):
         if topic is not None:
-            desk.ask(DeleteTopicsRequest(topics=[topic], timeout_ms=9_000), 6)
-        desk.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4)
-        desk.init()
-        desk.write(0)
-    return desk, log
+            driver.ask(DeleteTopicsRequest(topics=[topic], timeout_ms=9_000), 6)
+        driver.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]), 4)
+        driver.init()
+        driver.write(0)
+    return driver, log
 
 
 def test_same_requests_same_log() -> None:
@@ -348,14 +348,14 @@ def test_same_requests_same_log() -> None:
 
 
 def test_the_log_gives_back_what_happened() -> None:
-    desk, log = story()
+    driver, log = story()
     lines = list(log.events())
-    coordinator = desk.broker.transactions.coordinator
-    again = TransactionCoordinator.replay(coordinator.config, desk.broker.producer_ids.next, transaction_events(lines))
+    coordinator = driver.broker.transactions.coordinator
+    again = TransactionCoordinator.replay(coordinator.config, driver.broker.producer_ids.next, transaction_events(lines))
     assert [one.snapshot() for one in again.transactions.values()] == [one.snapshot() for one in coordinator.transactions.values()]
     assert {line["type"] for line in lines if line["stream"] == "transaction"} == {shape.name for shape in transaction_shapes().values()}
-    groups = GroupCoordinator.replay(desk.broker.coordinator.config, group_events(lines), desk.now)
-    assert groups.groups["g"].offsets == desk.broker.coordinator.groups["g"].offsets
+    groups = GroupCoordinator.replay(driver.broker.coordinator.config, group_events(lines), driver.now)
+    assert groups.groups["g"].offsets == driver.broker.coordinator.groups["g"].offsets
 
 
 def test_causes_lead_from_a_groups_offsets_to_the_end_of_the_transaction() -> None:
@@ -379,18 +379,18 @@ def test_a_line_that_is_no_event_of_a_transaction() -> None:
 
 def test_idempotent_producers_wake_nobody() -> None:
     """A broker without transactions has no coordinator of them, and an idle one no deadline but its groups' check."""
-    broker = build_broker(configs=BrokerConfigs({}), random=Desk().broker.random, epoch_ms=0)
+    broker = build_broker(configs=BrokerConfigs({}), random=Driver().broker.random, epoch_ms=0)
     assert broker._transactions is None
     assert broker.next_deadline() == broker.coordinator.next_deadline()
 
 
 def test_markers_follow_the_answer() -> None:
     """Who asks right behind EndTxn is told CONCURRENT_TRANSACTIONS, and is served a moment later."""
-    desk = TransactionDesk()
-    desk.init()
-    desk.write(0)
-    end = EndTxnRequest(transactional_id="tx", producer_id=desk.producer_id, producer_epoch=desk.epoch, committed=True)
+    driver = TransactionDriver()
+    driver.init()
+    driver.write(0)
+    end = EndTxnRequest(transactional_id="tx", producer_id=driver.producer_id, producer_epoch=driver.epoch, committed=True)
     begin = InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1)
-    desk.client_.feed(desk.client_.frame(end, 3) + desk.client_.frame(begin, 4))
-    assert [answer.error_code for answer in desk.client_.answers()] == [0, ErrorCode.CONCURRENT_TRANSACTIONS]  # type: ignore[attr-defined]
-    assert desk.ask(begin, 4).error_code == 0
+    driver.client_.feed(driver.client_.frame(end, 3) + driver.client_.frame(begin, 4))
+    assert [answer.error_code for answer in driver.client_.answers()] == [0, ErrorCode.CONCURRENT_TRANSACTIONS]  # type: ignore[attr-defined]
+    assert driver.ask(begin, 4).error_code == 0

@@ -19,11 +19,11 @@ from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestT
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.broker.desk import Desk, join, new_member
+from tests.broker.driver import Driver, join, new_member
 
 
-class LoggedDesk(Desk):
-    """A desk with a log in memory."""
+class LoggedDriver(Driver):
+    """A driver with a log in memory."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -39,19 +39,19 @@ class LoggedDesk(Desk):
 
 
 def test_topics_of_the_start_are_in_the_log() -> None:
-    desk = LoggedDesk()
-    assert [(line["topic"], line["partitions"], line["cause"]) for line in desk.lines("cluster")] == [
+    driver = LoggedDriver()
+    assert [(line["topic"], line["partitions"], line["cause"]) for line in driver.lines("cluster")] == [
         ("__consumer_offsets", 50, None), ("orders", 2, None),
     ]  # fmt: skip
 
 
 def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
-    desk = LoggedDesk()
-    client = desk.client()
+    driver = LoggedDriver()
+    client = driver.client()
     member = new_member(client)
     client.send(join(member=member), 9)
-    desk.pass_time(0)
-    desk.now += 40
+    driver.pass_time(0)
+    driver.now += 40
     sync = SyncGroupRequest(
         group_id="g", generation_id=1, member_id=member, protocol_type="consumer", protocol_name="range",
         assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"")],
@@ -65,7 +65,7 @@ def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
     client.send(commit, 9)
     client.send(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)]), 8)
     client.send(LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id=member)]), 5)
-    told = [(line["type"], line["api"], line.get("member"), line.get("generation")) for line in desk.lines("wire")]
+    told = [(line["type"], line["api"], line.get("member"), line.get("generation")) for line in driver.lines("wire")]
     assert told == [
         ("RequestSeen", "join_group", None, None),
         ("RequestRefused", "join_group", member, None),
@@ -80,43 +80,43 @@ def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
         ("RequestSeen", "leave_group", member, None),
         ("RequestAnswered", "leave_group", member, None),
     ]
-    assert {line["group"] for line in desk.lines("wire")} == {"g"}
-    by_seq = {line["seq"]: line for line in desk.log.events()}
-    for line in desk.lines("wire"):
+    assert {line["group"] for line in driver.lines("wire")} == {"g"}
+    by_seq = {line["seq"]: line for line in driver.log.events()}
+    for line in driver.lines("wire"):
         if line["type"] != "RequestSeen":
             assert by_seq[line["cause"]]["api"] == line["api"]
-    for line in desk.lines("group"):
+    for line in driver.lines("group"):
         assert line["cause"] is not None, line
     timeline = Timeline()
-    for line in desk.log.events():
+    for line in driver.log.events():
         timeline.feed(line)
     last = timeline.groups["g"].rebalances[-1]
     assert [line["type"] for line in last.causes] == ["MemberRemoved", "RequestSeen"]
     assert last.causes[-1]["api"] == "leave_group"
-    replayed = GroupCoordinator.replay(desk.broker.coordinator.config, group_events(desk.log.events()), desk.now)
-    assert replayed.groups["g"].snapshot() == desk.broker.coordinator.groups["g"].snapshot()
+    replayed = GroupCoordinator.replay(driver.broker.coordinator.config, group_events(driver.log.events()), driver.now)
+    assert replayed.groups["g"].snapshot() == driver.broker.coordinator.groups["g"].snapshot()
 
 
 def test_a_parked_request_is_answered_late() -> None:
-    desk = LoggedDesk()
-    first, second = desk.client(), desk.client("127.0.0.1:50001")
+    driver = LoggedDriver()
+    first, second = driver.client(), driver.client("127.0.0.1:50001")
     a = new_member(first)
     first.send(join(member=a), 9)
-    desk.pass_time(0)
+    driver.pass_time(0)
     b = new_member(second)
     second.send(join(member=b), 9)
-    desk.now += 250
+    driver.now += 250
     first.send(join(member=a), 9)
-    waits = {line["member"]: line["waited_ms"] for line in desk.lines("wire") if line["type"] == "RequestAnswered"}
+    waits = {line["member"]: line["waited_ms"] for line in driver.lines("wire") if line["type"] == "RequestAnswered"}
     assert waits == {a: 0, b: 250}
 
 
 def test_refused_heartbeats_are_told_and_others_are_not() -> None:
-    desk = LoggedDesk()
-    client = desk.client()
+    driver = LoggedDriver()
+    client = driver.client()
     client.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 4)
     client.ask(ApiVersionsRequest(), 0)
-    (line,) = desk.lines("wire")
+    (line,) = driver.lines("wire")
     assert line["type"] == "RequestRefused"
     assert line["cause"] is None
     assert (line["group"], line["generation"], line["member"], line["errors"]) == ("g", 1, "m", ["UNKNOWN_MEMBER_ID"])
@@ -124,69 +124,70 @@ def test_refused_heartbeats_are_told_and_others_are_not() -> None:
 
 
 def test_a_part_that_is_refused_is_a_refusal() -> None:
-    desk = LoggedDesk()
+    driver = LoggedDriver()
     topics = [OffsetCommitRequestTopic(name="no-such", partitions=[OffsetCommitRequestPartition(partition_index=0)])]
-    desk.client().ask(OffsetCommitRequest(group_id="g", topics=topics), 9)
-    refused = desk.lines("wire")[-1]
+    driver.client().ask(OffsetCommitRequest(group_id="g", topics=topics), 9)
+    refused = driver.lines("wire")[-1]
     assert refused["errors"] == ["UNKNOWN_TOPIC_OR_PARTITION"]
 
 
 def test_a_metadata_request_is_told_when_it_may_make_a_topic() -> None:
-    desk = LoggedDesk()
-    client = desk.client()
+    driver = LoggedDriver()
+    client = driver.client()
     client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="orders")]), 9)
-    assert desk.lines("wire") == []
+    assert driver.lines("wire") == []
     client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="fresh")]), 9)
-    seen = desk.lines("wire")[0]
-    created = desk.lines("cluster")[-1]
+    seen = driver.lines("wire")[0]
+    created = driver.lines("cluster")[-1]
     assert (seen["type"], seen["api"]) == ("RequestSeen", "metadata")
     assert (created["type"], created["topic"], created["cause"]) == ("TopicCreated", "fresh", seen["seq"])
 
 
 def test_growth_is_caused_by_who_asked_for_it() -> None:
-    desk = LoggedDesk()
-    desk.now = 70
-    desk.client().ask(CreatePartitionsRequest(topics=[CreatePartitionsTopic(name="orders", count=3, assignments=None)], timeout_ms=100), 3)
-    grown = desk.lines("cluster")[-1]
+    driver = LoggedDriver()
+    driver.now = 70
+    topics = [CreatePartitionsTopic(name="orders", count=3, assignments=None)]
+    driver.client().ask(CreatePartitionsRequest(topics=topics, timeout_ms=100), 3)
+    grown = driver.lines("cluster")[-1]
     assert (grown["type"], grown["at_ms"], grown["partitions"], grown["added"]) == ("PartitionsAdded", 70, 3, [2])
-    assert grown["cause"] == desk.lines("wire")[0]["seq"]
+    assert grown["cause"] == driver.lines("wire")[0]["seq"]
 
 
 def test_bytes_that_are_not_kafka_are_told() -> None:
-    desk = LoggedDesk()
-    desk.client().feed(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    (line,) = desk.lines("wire")
+    driver = LoggedDriver()
+    driver.client().feed(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    (line,) = driver.lines("wire")
     assert line["type"] == "ConnectionRefused"
     assert line["peer"] == "127.0.0.1:50000"
     assert "HTTP" in line["why"]
 
 
 def test_the_log_is_handed_over_before_an_answer_leaves() -> None:
-    desk = LoggedDesk()
-    client = desk.client()
+    driver = LoggedDriver()
+    client = driver.client()
     order: list[str] = []
-    flush, write = desk.log.flush, client.connection._write
-    desk.log.flush = lambda: (order.append("flush"), flush())[1]  # type: ignore[func-returns-value, method-assign]
+    flush, write = driver.log.flush, client.connection._write
+    driver.log.flush = lambda: (order.append("flush"), flush())[1]  # type: ignore[func-returns-value, method-assign]
     client.connection._write = lambda data: (order.append("write"), write(data))[1]  # type: ignore[func-returns-value]
     client.send(join(), 9)
     assert order[:2] == ["flush", "write"]
 
 
 def test_a_line_has_the_time_of_what_it_tells() -> None:
-    desk = LoggedDesk()
-    client = desk.client()
+    driver = LoggedDriver()
+    client = driver.client()
     new_member(client)
-    desk.now = 250
-    desk.client().feed(b"\x00\x00\x00\x00")  # the first thing that happens at 250 is a refused connection
-    [refused] = [line for line in desk.lines("wire") if line["type"] == "ConnectionRefused"]
+    driver.now = 250
+    driver.client().feed(b"\x00\x00\x00\x00")  # the first thing that happens at 250 is a refused connection
+    [refused] = [line for line in driver.lines("wire") if line["type"] == "ConnectionRefused"]
     assert refused["at_ms"] == 250
 
 
 def test_settings_changed_by_a_request_are_in_force_for_the_next_one_of_any_kind() -> None:
-    desk = LoggedDesk()
-    transactions = desk.broker.transactions.coordinator
-    desk.broker.configs.replace_dynamic({"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True)
-    assert (desk.broker.coordinator.config.max_size, transactions.config.max_timeout_ms) == (3, 9)
-    assert desk.broker.cluster.topics["orders"].effective("retention.ms") == 604_800_000
-    desk.broker.configs.replace_dynamic({"log.retention.ms": "77"}, for_all_brokers=False)
-    assert desk.broker.cluster.topics["orders"].effective("retention.ms") == 77
+    driver = LoggedDriver()
+    transactions = driver.broker.transactions.coordinator
+    driver.broker.configs.replace_dynamic({"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True)
+    assert (driver.broker.coordinator.config.max_size, transactions.config.max_timeout_ms) == (3, 9)
+    assert driver.broker.cluster.topics["orders"].effective("retention.ms") == 604_800_000
+    driver.broker.configs.replace_dynamic({"log.retention.ms": "77"}, for_all_brokers=False)
+    assert driver.broker.cluster.topics["orders"].effective("retention.ms") == 77

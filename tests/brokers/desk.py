@@ -13,7 +13,7 @@ from coordinator.cluster.record_codec import build_batch
 from coordinator.control.cluster import Verb, perform
 from coordinator.event_log import EventLog
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from tests.broker.desk import Client
+from tests.broker.driver import Client
 
 DEFAULTS = {
     "broker.session.timeout.ms": "2000", "default.replication.factor": "3", "offsets.topic.num.partitions": "4",
@@ -83,7 +83,7 @@ class Cluster:
 
 
 class Seat:
-    """One broker of a cluster, as `tests.broker.desk.Client` wants it."""
+    """One broker of a cluster, as `tests.broker.driver.Client` wants it."""
 
     def __init__(self, cluster: Cluster, node: int) -> None:
         self.cluster = cluster

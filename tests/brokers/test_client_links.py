@@ -11,7 +11,7 @@ from coordinator.control.cluster import CutClient, HealClient, StartBroker, Stop
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Verdict
 from coordinator.wire.messages.produce import ProduceResponse
-from tests.broker.desk import Client
+from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
 from tests.brokers.test_replication import fetch
 

@@ -14,7 +14,7 @@ from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from coordinator.wire.messages.sync_group import SyncGroupRequest
-from tests.broker.desk import Client, join, new_member
+from tests.broker.driver import Client, join, new_member
 from tests.brokers.desk import Cluster
 
 OFFSETS = "__consumer_offsets"

@@ -7,7 +7,7 @@ from coordinator.errors import ErrorCode
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from tests.broker.desk import Client
+from tests.broker.driver import Client
 from tests.brokers.desk import Cluster
 
 HELLO = ConsumerGroupHeartbeatRequest(

@@ -30,7 +30,7 @@ from coordinator.control.cluster import (
     Verb,
 )
 from coordinator.wire.messages.produce import ProduceResponse
-from tests.broker.desk import Client
+from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
 from tests.brokers.test_coordinators import commit, committed
 

@@ -10,7 +10,7 @@ from coordinator.errors import ErrorCode
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from coordinator.wire.messages.produce import ProduceResponse
-from tests.broker.desk import Client
+from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
 
 

@@ -13,7 +13,7 @@ from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHear
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.broker.desk import Client, join, new_member
+from tests.broker.driver import Client, join, new_member
 from tests.brokers.desk import Cluster
 from tests.brokers.test_coordinators import codes, commit, committed, coordinator_of, followers
 

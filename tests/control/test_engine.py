@@ -19,7 +19,7 @@ from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestT
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 
-from ..broker.desk import Desk
+from ..broker.driver import Driver
 
 _E = ErrorCode
 
@@ -47,11 +47,11 @@ class Stage:
     """A broker with faults at it."""
 
     def __init__(self) -> None:
-        self.desk = Desk(["a:2", "b"])
+        self.driver = Driver(["a:2", "b"])
         self.around = Around()
         self.told: list[str] = []
         self.engine = FaultEngine(1, self.around, Random(7), self._note)
-        self.desk.broker.interceptors.append(self.engine)
+        self.driver.broker.interceptors.append(self.engine)
 
     def _note(self, active: Active, call: Call, api: str) -> None:
         self.told.append(f"{api} {active.fault.action.kind}")
@@ -85,7 +85,7 @@ _OK = HeartbeatResponse(error_code=_E.UNKNOWN_MEMBER_ID)
 def test_a_failed_request_is_answered_with_the_error_and_counted() -> None:
     stage = Stage()
     active = stage.add(f.Fail(_E.REBALANCE_IN_PROGRESS), api="Heartbeat", group="g", times=2)
-    client = stage.desk.client()
+    client = stage.driver.client()
     assert [client.ask(_heartbeat(), 4) for _ in range(3)] == [HeartbeatResponse(error_code=27), HeartbeatResponse(error_code=27), _OK]
     assert (active.hits, active.seen, active.spent) == (2, 2, True)
     assert stage.told == ["Heartbeat fail", "Heartbeat fail"]
@@ -94,7 +94,7 @@ def test_a_failed_request_is_answered_with_the_error_and_counted() -> None:
 def test_what_fails_is_not_done_and_the_rest_is() -> None:
     stage = Stage()
     stage.add(f.Fail(_E.UNKNOWN_TOPIC_OR_PARTITION), api="OffsetCommit", topic="a", partition=1)
-    client = stage.desk.client()
+    client = stage.driver.client()
     assert _codes(client.ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [("a", 0, 0), ("a", 1, 3), ("b", 0, 0)]
     wanted = [OffsetFetchRequestTopics(name="a", partition_indexes=[0, 1])]
     answer: Any = client.ask(OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=wanted)]), 9)
@@ -105,12 +105,12 @@ def test_two_faults_fail_different_partitions_of_one_request() -> None:
     stage = Stage()
     stage.add(f.Fail(_E.UNKNOWN_TOPIC_OR_PARTITION), topic="a", partition=0)
     stage.add(f.Fail(_E.TOPIC_AUTHORIZATION_FAILED), topic="b")
-    assert _codes(stage.desk.client().ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [("a", 0, 3), ("a", 1, 0), ("b", 0, 29)]
+    assert _codes(stage.driver.client().ask(_commit(("a", 0), ("a", 1), ("b", 0)), 9)) == [("a", 0, 3), ("a", 1, 0), ("b", 0, 29)]
 
 
 def test_an_answer_that_was_encoded_ahead_is_opened_for_a_fault() -> None:
     stage = Stage()
-    client = stage.desk.client()
+    client = stage.driver.client()
     request = MetadataRequest(topics=[MetadataRequestTopic(name="a"), MetadataRequestTopic(name="b")])
     client.ask(request, 12)
     stage.add(f.Fail(_E.LEADER_NOT_AVAILABLE), api="Metadata", topic="b")
@@ -123,33 +123,33 @@ def test_delays_of_requests_and_answers() -> None:
     stage = Stage()
     stage.add(f.Delay(50), api="Heartbeat")
     stage.add(f.Delay(30, answer=True), api="Heartbeat")
-    client = stage.desk.client()
+    client = stage.driver.client()
     client.send(_heartbeat(), 4)
-    stage.desk.pass_time(79)
+    stage.driver.pass_time(79)
     assert not client.answers()
-    stage.desk.pass_time(1)
+    stage.driver.pass_time(1)
     assert client.answers() == [_OK]
 
 
 def test_a_held_request_waits_until_it_is_released_and_is_then_handled() -> None:
     stage = Stage()
     active = stage.add(f.Hold(), api="OffsetCommit", times=1)
-    client = stage.desk.client()
+    client = stage.driver.client()
     client.send(_commit(("a", 0)), 9)
-    stage.desk.pass_time(1_000_000)
+    stage.driver.pass_time(1_000_000)
     assert not client.answers()
     (token,) = active.held
-    assert stage.desk.broker.release(token, stage.desk.now)
-    stage.desk.settle()
+    assert stage.driver.broker.release(token, stage.driver.now)
+    stage.driver.settle()
     assert [_codes(answer) for answer in client.answers()] == [[("a", 0, 0)]]
-    assert not stage.desk.broker.release(token, stage.desk.now), "it is held no more"
+    assert not stage.driver.broker.release(token, stage.driver.now), "it is held no more"
 
 
 def test_a_lost_request_is_not_handled_and_a_lost_answer_is() -> None:
     stage = Stage()
     stage.add(f.LoseRequest(), api="OffsetCommit", times=1)
     stage.add(f.LoseAnswer(), api="OffsetCommit", times=1)
-    first, second, third = (stage.desk.client() for _ in range(3))
+    first, second, third = (stage.driver.client() for _ in range(3))
     first.send(_commit(("a", 0)), 9)
     second.send(_commit(("a", 1)), 9)
     assert not first.answers()
@@ -162,7 +162,7 @@ def test_a_lost_request_is_not_handled_and_a_lost_answer_is() -> None:
 def test_a_cut_connection_is_closed_before_or_after_the_request_is_handled(after: bool) -> None:
     stage = Stage()
     stage.add(f.Disconnect(after), api="OffsetCommit")
-    client, other = stage.desk.client(), stage.desk.client()
+    client, other = stage.driver.client(), stage.driver.client()
     client.send(_commit(("a", 0)), 9)
     assert client.closed is not None
     assert "injected" in client.closed
@@ -172,7 +172,7 @@ def test_a_cut_connection_is_closed_before_or_after_the_request_is_handled(after
 
 def test_a_garbled_answer_keeps_its_frame_and_none_of_its_bytes() -> None:
     stage = Stage()
-    client = stage.desk.client()
+    client = stage.driver.client()
     client.send(_heartbeat(), 3)
     (plain,) = client.writes
     stage.add(f.Garble(), api="Heartbeat")
@@ -185,13 +185,13 @@ def test_a_garbled_answer_keeps_its_frame_and_none_of_its_bytes() -> None:
 def test_a_throttled_answer_says_for_how_long() -> None:
     stage = Stage()
     stage.add(f.Throttle(700), api="Heartbeat")
-    assert stage.desk.client().ask(_heartbeat(), 4) == HeartbeatResponse(error_code=25, throttle_time_ms=700)
+    assert stage.driver.client().ask(_heartbeat(), 4) == HeartbeatResponse(error_code=25, throttle_time_ms=700)
 
 
 def test_observing_counts_and_changes_nothing() -> None:
     stage = Stage()
     active = stage.add(f.Observe(), group="g", nth=2)
-    client = stage.desk.client()
+    client = stage.driver.client()
     for _ in range(3):
         assert client.ask(_heartbeat(), 4) == _OK
     assert (active.seen, active.hits) == (3, 2)
@@ -220,7 +220,7 @@ def test_each_word_of_a_selector_selects(selector: dict[str, Any], hits: int) ->
     stage = Stage()
     stage.around.states["g"] = "PreparingRebalance"
     active = stage.add(f.Observe(), **selector)
-    stage.desk.client().ask(_heartbeat(), 4)
+    stage.driver.client().ask(_heartbeat(), 4)
     assert active.hits == hits
 
 
@@ -228,7 +228,7 @@ def test_probability_is_drawn_from_the_seed() -> None:
     def hits() -> int:
         stage = Stage()
         active = stage.add(f.Observe(), probability=0.5)
-        client = stage.desk.client()
+        client = stage.driver.client()
         for _ in range(100):
             client.ask(_heartbeat(), 4)
         return active.hits

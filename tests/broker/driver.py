@@ -1,4 +1,4 @@
-"""A broker without sockets, and clients that put bytes into it: time is what the test says."""
+"""The driver of a broker in tests: it has no sockets, clients put bytes in by hand, and time is what the test says."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SIZE = Struct(">i")
 R = TypeVar("R", bound=Response)
 
 
-class Desk:
-    """A broker and its clock."""
+class Driver:
+    """A broker and its clock: what `coordinator.server` does with sockets and a timer is done by method calls."""
 
     def __init__(self, topics: Iterable[str] = (), config: Mapping[str, str] | None = None, limits: Limits = Limits()) -> None:
         self.now = 0
@@ -53,14 +53,14 @@ class Desk:
 class Client:
     """One connection, seen from the client's side."""
 
-    def __init__(self, desk: Desk, peer: str) -> None:
-        self.desk = desk
+    def __init__(self, driver: Driver, peer: str) -> None:
+        self.driver = driver
         self.writes: list[bytes] = []
         self.closed: str | None = None
         self.fault: Exception | None = None
         self.asked: list[tuple[int, int, int]] = []  # correlation id, key, version
         self.connection = Connection(
-            desk.broker, peer=peer, client_host="/127.0.0.1", listener="PLAINTEXT", write=self.writes.append, close=self._close
+            driver.broker, peer=peer, client_host="/127.0.0.1", listener="PLAINTEXT", write=self.writes.append, close=self._close
         )  # fmt: skip
 
     def _close(self, why: str, fault: Exception | None) -> None:
@@ -76,8 +76,8 @@ class Client:
 
     def feed(self, data: bytes) -> None:
         """Let bytes arrive."""
-        self.connection.receive(data, self.desk.now)
-        self.desk.settle()
+        self.connection.receive(data, self.driver.now)
+        self.driver.settle()
 
     def send(self, request: Request, version: int) -> None:
         """Send a request."""
