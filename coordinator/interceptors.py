@@ -1,9 +1,10 @@
 """Faults of single requests: let a request pass, answer it, hold it, drop it, or change what is asked or answered.
 
 An interceptor is called with every decoded request before its handler is. The first that gives a verdict other than None
-decides; with none of them installed a request pays one test for it. `Handle` also sees the answer before it leaves. Owns
-the verdicts. Depends only on the decoded request (`broker.call`) and messages; does not depend on the broker, its handlers or
-any group. Faults of links and hosts are not made here.
+decides; with none of them installed a request pays one test for it. One that says, by an attribute `api_keys`, which APIs it is
+about is not called for others; when that changes it calls what it finds in its attribute `on_change`. `Handle` also sees the
+answer before it leaves. Owns the verdicts. Depends only on the decoded request (`broker.call`) and messages; does not depend on
+the broker, its handlers or any group. Faults of links and hosts are not made here.
 
     def second_heartbeat_fails(call: Call) -> Verdict:
         return Answer(HeartbeatResponse(error_code=27)) if isinstance(call.message, HeartbeatRequest) else None
@@ -13,8 +14,8 @@ any group. Faults of links and hosts are not made here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, SupportsIndex, TypeAlias
 
 from .wire.primitives import WireError
 from .wire.schema import Response
@@ -76,6 +77,72 @@ Verdict: TypeAlias = Answer | Hold | Drop | Close | Handle | None
 Interceptor = Callable[["Call"], Verdict]
 
 
+class Interceptors(list[Interceptor]):
+    """The interceptors of a broker. `asked[key]`: those about an API; `tellers`: what is told of each answer, `saw_answer` methods."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = _Asked(self)
+        self.tellers: list[Callable[[Call, Message | Encoded, int], object]] = []
+
+    def _renew(self) -> None:
+        self.asked.clear()
+        self.tellers = [look for each in self if (look := getattr(each, "saw_answer", None)) is not None]
+        for each in self:
+            if hasattr(each, "on_change"):
+                each.on_change = self.asked.clear
+
+    def append(self, one: Interceptor) -> None:
+        super().append(one)
+        self._renew()
+
+    def insert(self, index: SupportsIndex, one: Interceptor) -> None:
+        super().insert(index, one)
+        self._renew()
+
+    def extend(self, more: Iterable[Interceptor]) -> None:
+        super().extend(more)
+        self._renew()
+
+    def __iadd__(self, more: Iterable[Interceptor]) -> Self:  # type: ignore[override, misc]  # as list has it
+        self.extend(more)
+        return self
+
+    def remove(self, one: Interceptor) -> None:
+        super().remove(one)
+        self._renew()
+
+    def pop(self, index: SupportsIndex = -1) -> Interceptor:
+        one = super().pop(index)
+        self._renew()
+        return one
+
+    def clear(self) -> None:
+        super().clear()
+        self._renew()
+
+    def __setitem__(self, index: Any, one: Any) -> None:
+        super().__setitem__(index, one)
+        self._renew()
+
+    def __delitem__(self, index: SupportsIndex | slice) -> None:
+        super().__delitem__(index)
+        self._renew()
+
+
+class _Asked(dict[int, tuple[Interceptor, ...]]):
+    """By an API's key, the interceptors that are asked about it; found out when it first comes."""
+
+    def __init__(self, interceptors: Interceptors) -> None:
+        super().__init__()
+        self._all = interceptors
+
+    def __missing__(self, key: int) -> tuple[Interceptor, ...]:
+        found = tuple(each for each in self._all if (keys := getattr(each, "api_keys", None)) is None or key in keys)
+        self[key] = found
+        return found
+
+
 class InterceptorError(Exception):
     """An interceptor raised something, or gave what is no verdict or no answer to the request: what, and what would be right.
 
@@ -122,14 +189,6 @@ def changed(
     if not isinstance(outgoing, Drop | Close):
         _check_answer(outgoing, after, call)
     return outgoing
-
-
-def tell(interceptors: Sequence[Interceptor], call: Call, response: Message | Encoded, now: int) -> None:
-    """Show the answer, as it leaves, to those interceptors that have a method `saw_answer`."""
-    for interceptor in interceptors:
-        look = getattr(interceptor, "saw_answer", None)
-        if look is not None:
-            look(call, response, now)
 
 
 def _check(verdict: Verdict, interceptor: object, call: Call) -> None:

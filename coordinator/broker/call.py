@@ -70,6 +70,17 @@ def row_by_row(items: Iterable[A], row: Callable[[A], B], response: Callable[[li
     return Sliced(work())
 
 
+class Tape(NamedTuple):
+    """Where a broker writes a row for each request, and one for each answer as it leaves; several brokers may share one.
+
+    A row: `number()`, or 0 for an answer; the broker's id; the request's token; milliseconds since the driver's zero; the request's frame
+    after its length, or the answer's body without header.
+    """
+
+    write: Callable[[tuple[int, int, int, int, bytes]], object]
+    number: Callable[[], int]
+
+
 class Call(NamedTuple):
     """A decoded request, as interceptors and handlers get it. `now`: milliseconds since the driver's zero."""
 

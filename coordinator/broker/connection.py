@@ -260,7 +260,7 @@ class Connection(Exchange):
         except WireError as error:
             self._refuse(f"{apis.title(key)} v{version}: {error}", now)
             return
-        self._decoded(api, version, correlation_id, client_id, message, now)
+        self._decoded(api, version, correlation_id, client_id, message, frame, now)
 
     def _leave_lane(self) -> None:
         """A large request is done, or none is to be handled now: somebody else may."""

@@ -17,6 +17,7 @@ from ..cluster.controller import Controller
 from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..groups.requests import Request, RequestContext
+from ..interceptors import Interceptors
 from ..shards.journal import Effects
 from ..wire.messages.sync_group import SyncGroupRequest
 from .fresh_names import FreshNames
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
     from ..event_log import EventLog
     from ..group_coordinator import GroupCoordinator, Outcome
     from ..groups.requests import Reply
-    from ..interceptors import Interceptor, InterceptorError
+    from ..interceptors import InterceptorError
     from ..slices import Slices
     from ..wire.messages.describe_groups import DescribedGroup
     from ..wire.schema import Message
     from ..wire.schema import Request as RequestMessage
-    from .call import Call, Encoded, Unread
+    from .call import Call, Encoded, Tape, Unread
     from .client_links import ClientLinks
     from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
@@ -92,7 +93,9 @@ class Broker(FreshNames):
         """Which connection has a large request in hand."""
         self.turn_is_over: Callable[[], bool] = _never
         """The driver's: whether this turn of its loop has taken so long that other connections should come first."""
-        self.interceptors: list[Interceptor] = []
+        self.interceptors = Interceptors()
+        self.tape: Tape | None = None
+        """Keeps requests and answers as bytes, while somebody wants to look at them."""
         self.interceptor_errors: list[InterceptorError] = []
         """What interceptors did wrong; an embedder is told of it in the end."""
         self.unserved = Unserved()

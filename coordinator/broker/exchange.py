@@ -7,11 +7,11 @@ Does not depend on frames, on sockets and on clocks (it is told the time).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult, tell
+from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
 from ..wire.primitives import ResponseTooLarge, WireError
 from ..wire.schema import Message
 from . import apis, wire_log
@@ -19,7 +19,7 @@ from .call import CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special,
 from .client_links import LINK_IS_CUT
 
 if TYPE_CHECKING:
-    from ..interceptors import Outgoing, Verdict
+    from ..interceptors import Interceptor, Outgoing, Verdict
     from ..slices import Slices
     from .call import Result
     from .core import Broker
@@ -78,26 +78,29 @@ class Exchange:
             if isinstance(decoded, WireError):
                 self._refuse(f"{apis.title(api.key)} v{version}: {decoded}", now)
             else:
-                self._decoded(api, version, correlation_id, client_id, decoded, now)
+                self._decoded(api, version, correlation_id, client_id, decoded, frame, now)
 
         self._in_slices(_or_error(api.request.decode_in_slices(version, frame, at)), finish, now)
 
-    def _decoded(self, api: apis.Api, version: int, correlation_id: int, client_id: str, message: Any, now: int) -> None:
+    def _decoded(self, api: apis.Api, version: int, correlation_id: int, client_id: str, message: Any, frame: bytes, now: int) -> None:
         """Have a request handled."""
         broker = self._broker
         cause = None if broker.log is None else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
-        call = Call(
-            message, version, client_id, self.client_host, broker.next_token(), now, self.listener, cause, broker.node_id, self.peer)
-        if broker.interceptors and self._intercepted(api, call, correlation_id):
+        token = broker.next_token()
+        call = Call(message, version, client_id, self.client_host, token, now, self.listener, cause, broker.node_id, self.peer)
+        if broker.tape is not None:
+            write, number = broker.tape
+            write((number(), broker.node_id, token, now, frame))
+        if broker.interceptors and (asked := broker.interceptors.asked[api.key]) and self._intercepted(asked, api, call, correlation_id):
             return
         self._ask(api, call, correlation_id)
 
     # -- interceptors ------------------------------------------------------------------------------------------------
 
-    def _intercepted(self, api: apis.Api, call: Call, correlation_id: int) -> bool:
-        """Ask the interceptors; True if one of them disposed of the request."""
+    def _intercepted(self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int) -> bool:
+        """Ask the interceptors that are about the API; True if one of them disposed of the request."""
         try:
-            verdict = consult(self._broker.interceptors, call)
+            verdict = consult(asked, call)
         except InterceptorError as error:
             self._interceptor_failed(api, call, error, call.now)
             return True
@@ -225,8 +228,11 @@ class Exchange:
         if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
             self._cannot_send(api, call, body, now)
             return
+        if broker.tape is not None:
+            broker.tape.write((0, broker.node_id, call.token, now, body))
         if broker.interceptors and response is not None:
-            tell(broker.interceptors, call, response, now)
+            for look in broker.interceptors.tellers:
+                look(call, response, now)
         log = broker.log
         if log is not None:
             wire_log.answered(log, self.peer, api.name, call, response, now, errors)

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
 
 TopicPartition = tuple[str, int]
+_KEYS = frozenset({FetchRequest.api_key, OffsetCommitRequest.api_key})
 
 
 class Activity:
     """The latest fetch of each partition by each client id, and the latest commit by each member, at one broker."""
+
+    api_keys = _KEYS
 
     def __init__(self, broker: Broker) -> None:
         self._around = BrokerSurroundings(broker)

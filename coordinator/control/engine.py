@@ -51,8 +51,9 @@ class FaultEngine:
         self, broker: int, around: Surroundings, random: Random, log: Callable[[Active, Call, str], None] | None = None,
     ) -> None:
         self._active: dict[int, Active] = {}
-        self._keys: frozenset[int] | None = frozenset()
+        self.api_keys: frozenset[int] | None = frozenset()
         """Keys of the APIs that faults in force are about; None: some are about all."""
+        self.on_change: Callable[[], object] | None = None
         self._broker = broker
         self._around = around
         self._random = random
@@ -67,7 +68,9 @@ class FaultEngine:
     def active(self, active: Mapping[int, Active]) -> None:
         self._active = dict(active)
         names = {each.fault.selector.api for each in active.values()}
-        self._keys = None if None in names else frozenset(f.API_NAMES[name] for name in names if name is not None)
+        self.api_keys = None if None in names else frozenset(f.API_NAMES[name] for name in names if name is not None)
+        if self.on_change is not None:
+            self.on_change()
 
     def add(self, active: Active) -> None:
         """Put a fault in force."""
@@ -79,8 +82,6 @@ class FaultEngine:
 
     def __call__(self, call: Call) -> Verdict:
         """What happens to a request."""
-        if self._keys is not None and call.message.api_key not in self._keys:
-            return None  # most requests, in short
         api = API_KEYS[call.message.api_key]
         plan = _Plan(call, self._around)
         for active in list(self._active.values()):

@@ -4,8 +4,9 @@
     ...
     journal.verify("OffsetCommit", group="billing", at_most=3)
 
-It begins when it is first asked for and keeps the latest `most` requests. Once it had to let one go it does not judge any more: what was
-not looked at is not all right. Which requests are meant is said in the words of faults (`faults.Selector`).
+It begins when it is first asked for and keeps the latest `most` requests, as bytes until somebody looks. Once it had to let one go it
+does not judge any more: what was not looked at is not all right. Which requests are meant is said in the words of faults
+(`faults.Selector`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..broker.call import Call, Encoded
+from ..broker.call import Call, Tape
 from ..errors import ErrorCode
-from ..wire.messages import API_KEYS, response_type
+from ..wire.framing import read_request_header
+from ..wire.messages import API_KEYS, request_type, response_type
 from .faults import FaultError, Selector
 from .matching import selects
 from .own_requests import ControlError
@@ -30,52 +33,59 @@ if TYPE_CHECKING:
 
 MOST = 10_000
 _SHOWN = 5
+_SLACK = 1_024  # answers of requests that came before those that are kept
 _NEIGHBOURS = 2
 
 
 class Exchange:
     """One request of a client, and its answer as it left: None while there is none, and for one that was lost or cut off."""
 
-    __slots__ = ("_answer", "_call", "answered_ms", "broker", "number")
+    __slots__ = (
+        "_answer", "_call", "_frame", "_key", "_read", "_token", "answered_ms", "at_ms", "broker", "client_id", "number", "version",
+    )  # fmt: skip
 
-    def __init__(self, number: int, broker: int, call: Call) -> None:
+    def __init__(self, number: int, broker: int, token: int, at_ms: int, frame: bytes) -> None:
         self.number = number
         self.broker = broker
+        self.at_ms = at_ms
+        """When it came, since the emulator's zero."""
         self.answered_ms: int | None = None
-        self._call = call
-        self._answer: Message | Encoded | None = None
+        self._key, self.version, _, self.client_id, _ = read_request_header(frame)
+        self._token = token
+        self._frame = frame
+        self._call: Call | None = None
+        self._answer: bytes | None = None
+        self._read: Message | None = None
 
     @property
     def api(self) -> str:
         """Kafka's name of the API."""
-        return API_KEYS[self._call.message.api_key]
+        return API_KEYS[self._key]
 
     @property
-    def version(self) -> int:
-        """The version of the API."""
-        return self._call.version
-
-    @property
-    def client_id(self) -> str:
-        """Who asked."""
-        return self._call.client_id
-
-    @property
-    def at_ms(self) -> int:
-        """When it came, since the emulator's zero."""
-        return self._call.now
+    def _asked(self) -> Call:
+        """The request as interceptors had it, but for what the wire does not say."""
+        if self._call is None:
+            *_, at = read_request_header(self._frame)
+            message = request_type(self._key).decode(self.version, self._frame, at)
+            self._call = Call(message, self.version, self.client_id, "", self._token, self.at_ms, "", None, self.broker)
+        return self._call
 
     @property
     def request(self) -> Request:
         """The request. Not to be changed."""
-        return self._call.message
+        return self._asked.message
+
+    def _take_answer(self, body: bytes, now: int) -> None:
+        """Its answer left."""
+        self._answer, self.answered_ms = body, now
 
     @property
     def answer(self) -> Message | None:
         """The answer. Not to be changed."""
-        if isinstance(self._answer, Encoded):
-            self._answer = response_type(self._call.message.api_key).decode(self._call.version, self._answer.body)
-        return self._answer
+        if self._read is None and self._answer is not None:
+            self._read = response_type(self._key).decode(self.version, self._answer)
+        return self._read
 
     @property
     def error(self) -> str | None:
@@ -90,70 +100,70 @@ class Exchange:
         return f"{said}, answered {self.error or 'without error'} after {(self.answered_ms or 0) - self.at_ms} ms"
 
 
-class _Onlooker:
-    """An interceptor of one broker that has no verdict."""
-
-    def __init__(self, records: Records, broker: Broker) -> None:
-        self.broker = broker
-        self.around = BrokerSurroundings(broker)
-        self._records = records
-        self._open: dict[int, Exchange] = {}
-
-    def __call__(self, call: Call) -> None:
-        if len(self._open) > self._records.most:
-            self._open.clear()
-        self._open[call.token] = self._records.add(self.broker.node_id, call)
-
-    def saw_answer(self, call: Call, response: Message | Encoded, now: int) -> None:
-        """The answer of a request is about to leave."""
-        exchange = self._open.pop(call.token, None)
-        if exchange is not None:
-            exchange._answer, exchange.answered_ms = response, now
-
-
 class Records:
-    """The latest requests of an emulator, of all brokers. Called between two requests."""
+    """The latest requests of an emulator, of all brokers. Called between two requests.
+
+    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when somebody does.
+    """
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
         if type(most) is not int or most < 1:
             raise ControlError(f"most: {most!r}; a whole number from 1 on")
         self.most = most
-        self.dropped = 0
-        self.kept: deque[Exchange] = deque(maxlen=most)
+        self._kept: deque[Exchange] = deque(maxlen=most)
+        self._open: dict[tuple[int, int], Exchange] = {}
         self._count = 0
+        self._cleared = 0
+        self._rows: deque[tuple[int, int, int, int, bytes]] = deque(maxlen=2 * most + _SLACK)
         self._brokers = brokers
-        self._onlookers = [_Onlooker(self, broker) for broker in brokers()]
-        for onlooker in self._onlookers:
-            onlooker.broker.interceptors.insert(0, onlooker)
+        self._watched = [(broker, BrokerSurroundings(broker)) for broker in brokers()]
+        tape = Tape(self._rows.append, count(1).__next__)
+        for broker, _ in self._watched:
+            broker.tape = tape
 
-    def add(self, broker: int, call: Call) -> Exchange:
-        """A request came."""
-        self.dropped += len(self.kept) == self.most
-        self._count += 1
-        exchange = Exchange(self._count, broker, call)
-        self.kept.append(exchange)
-        return exchange
+    @property
+    def kept(self) -> deque[Exchange]:
+        """The latest requests, oldest first."""
+        rows, waiting = self._rows, self._open
+        while rows:
+            number, broker, token, at_ms, data = rows.popleft()
+            if number:
+                self._count = number
+                exchange = waiting[broker, token] = Exchange(number, broker, token, at_ms, data)
+                self._kept.append(exchange)
+            elif (answered := waiting.pop((broker, token), None)) is not None:
+                answered._take_answer(data, at_ms)
+        first = self._kept[0].number if self._kept else self._count + 1
+        self._open = {key: exchange for key, exchange in waiting.items() if exchange.number >= first}
+        return self._kept
+
+    @property
+    def dropped(self) -> int:
+        """How many had to be let go."""
+        kept = self.kept
+        return self._count - self._cleared - len(kept)
 
     def chosen(self, selector: Selector) -> list[Exchange]:
         """Those that a selector means."""
-        around = {onlooker.broker.node_id: onlooker.around for onlooker in self._onlookers}
+        around = {broker.node_id: each for broker, each in self._watched}
         return [
             each for each in self.kept
-            if selects(selector, each.api, each._call, each.broker, around[each.broker]) is not None
+            if selector.api in (None, each.api)
+            and selects(selector, each.api, each._asked, each.broker, around[each.broker]) is not None
         ]  # fmt: skip
 
     def unseen(self) -> str:
         """Why it cannot judge; "" if it can."""
         if self.dropped:
             return f"{self.dropped} requests were let go, as only {self.most} are kept: journal(most=...) keeps more"
-        watched = [onlooker.broker for onlooker in self._onlookers]
-        anew = [str(broker.node_id) for broker in self._brokers() if not any(broker is each for each in watched)]
+        anew = [str(broker.node_id) for broker in self._brokers() if not any(broker is each for each, _ in self._watched)]
         return f"broker {', '.join(anew)} was started anew, and was not watched since" if anew else ""
 
     def clear(self) -> None:
         """Forget what was."""
         self.kept.clear()
-        self.dropped = 0
+        self._open.clear()
+        self._cleared = self._count
 
 
 class Journal:
@@ -194,19 +204,19 @@ class Journal:
             raise ControlError("verify what? Give exactly, at_least or at_most")
         selector = _selector(api, which)
         wanted = " and ".join(
-            f"{word} {count}" for word, count in (("exactly", exactly), ("at least", at_least), ("at most", at_most)) if count is not None)
+            f"{word} {limit}" for word, limit in (("exactly", exactly), ("at least", at_least), ("at most", at_most)) if limit is not None)
 
         def judged() -> list[Exchange]:
             unseen = self._records.unseen()
             if unseen:
                 raise AssertionError(f"{selector}: {wanted}: not judged: {unseen}")
             found = self._records.chosen(selector)
-            count = len(found)
-            most = min(limit for limit in (exactly, at_most, count) if limit is not None)
-            if count > most:
-                raise AssertionError(f"{selector}: {count} came, not {wanted}{self._around(found[most])}")
-            if count < max(limit for limit in (exactly, at_least, 0) if limit is not None):
-                raise AssertionError(f"{selector}: {count} came, not {wanted}{self._near(selector)}")
+            came = len(found)
+            most = min(limit for limit in (exactly, at_most, came) if limit is not None)
+            if came > most:
+                raise AssertionError(f"{selector}: {came} came, not {wanted}{self._around(found[most])}")
+            if came < max(limit for limit in (exactly, at_least, 0) if limit is not None):
+                raise AssertionError(f"{selector}: {came} came, not {wanted}{self._near(selector)}")
             return found
 
         return self._run(judged)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from coordinator.control import faults as f
 from coordinator.control.engine import Active, FaultEngine
 from coordinator.control.error_responses import Place
 from coordinator.errors import ErrorCode
+from coordinator.interceptors import Interceptors
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -237,20 +237,19 @@ def test_probability_is_drawn_from_the_seed() -> None:
     assert hits() == hits()
 
 
-def test_requests_of_apis_that_no_fault_is_about_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("such a request is looked at no further")
-
-    asked: list[object] = []
-    engine = FaultEngine(1, None, Random(1))  # type: ignore[arg-type]
-    heartbeat = SimpleNamespace(message=SimpleNamespace(api_key=f.API_NAMES["Heartbeat"]))
-    monkeypatch.setattr("coordinator.control.engine.selects", refuse)
-    assert engine(heartbeat) is None  # type: ignore[arg-type]
+def test_of_requests_of_other_apis_no_fault_is_asked() -> None:
+    interceptors, engine = Interceptors(), FaultEngine(1, None, Random(1))  # type: ignore[arg-type]
+    interceptors.append(engine)
+    heartbeat, fetch = f.API_NAMES["Heartbeat"], f.API_NAMES["Fetch"]
+    assert (interceptors.asked[heartbeat], interceptors.asked[fetch]) == ((), ())
     engine.add(Active(1, f.Fault(f.Selector(api="Fetch"))))
-    assert engine(heartbeat) is None  # type: ignore[arg-type]
-    monkeypatch.setattr("coordinator.control.engine.selects", lambda *which: asked.append(which))
+    assert (interceptors.asked[heartbeat], interceptors.asked[fetch]) == ((), (engine,))
     engine.add(Active(2, f.Fault()))
-    assert engine(heartbeat) is None  # type: ignore[arg-type]
-    assert len(asked) == 2
+    assert interceptors.asked[heartbeat] == (engine,)
     engine.remove(2)
-    assert (engine(heartbeat), len(asked)) == (None, 2)  # type: ignore[arg-type]
+    assert interceptors.asked[heartbeat] == ()
+    interceptors.insert(0, lambda call: None)
+    assert (len(interceptors), len(interceptors.asked[heartbeat]), len(interceptors.asked[fetch])) == (2, 1, 2)
+    del interceptors[0]
+    interceptors.remove(engine)
+    assert (interceptors.asked[fetch], interceptors) == ((), [])
