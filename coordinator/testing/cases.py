@@ -38,21 +38,18 @@ import pytest
 
 from ..emulator import Emulator
 from . import findings
-from .findings import Finding
+from .disturbing import commits_fail, rebalance, wait_hit
+from .record_cases import RECORDS, RecordCases
+from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
-from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
-
-A_MOMENT_S = 1.0
-"""An application that does not wait for the answers of its commits has gone on by then, on a machine that is not busy."""
-RECORDS = 60
-"""Written by a case, each time it writes."""
+from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationUnderTest
 
 
 class NotJudgedWarning(UserWarning):
     """A case passed, and part of its verdict could not be given: what, and why."""
 
 
-class ConsumerCases(TransactionCases):
+class ConsumerCases(RecordCases, TransactionCases):
     """To be inherited by a test class of yours, with a fixture `kafka_app_under_test`.
 
     `patience_s`: how long the application may take for what is awaited; `duplicates`: how many records may be processed again for
@@ -95,7 +92,7 @@ class ConsumerCases(TransactionCases):
 
     def test_it_stops_in_the_middle_of_its_work(self, app: ApplicationUnderTest) -> None:
         """It is stopped in good order while records wait: what it has processed by then is committed, and not processed again."""
-        self._needs_processed(app)
+        needs_processed(app)
         app.start()
         app.produce(RECORDS)
         app.wait_until(lambda: bool(app.processed()), "the application processed nothing")
@@ -122,7 +119,7 @@ class ConsumerCases(TransactionCases):
 
     def test_another_member_does_some_of_the_work(self, app: ApplicationUnderTest) -> None:
         """What another member has committed is not processed again when its partitions come back."""
-        self._needs_processed(app)
+        needs_processed(app)
         if app.keeps_offsets:
             pytest.skip(f"{type(app.application).__name__} keeps its offsets itself: another member's are not among them")
         app.start()
@@ -150,13 +147,14 @@ class ConsumerCases(TransactionCases):
         app.verify()
 
     def test_a_rebalance_overtakes_a_commit(self, app: ApplicationUnderTest) -> None:
-        """A commit is answered REBALANCE_IN_PROGRESS. It may be made again, or its records may be read again; not both left out."""
+        """A commit is refused as a rebalance overtakes it. It may be made again, or its records may be read again; not both left out."""
+        needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
         app.start()
         app.disturbances += 1
-        with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group, times=1) as refused:
+        with commits_fail(app, times=1) as refused:
             app.produce(RECORDS)
-            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
-        app.group.rebalance("a commit was overtaken")
+            wait_hit(app, refused, "the application commits nothing")
+        rebalance(app, "a commit was overtaken")
         app.wait_alone()
         app.produce(RECORDS)  # a client that keeps its place reads nothing again, and commits what was refused with what comes next
         app.wait_done()
@@ -165,6 +163,8 @@ class ConsumerCases(TransactionCases):
     def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:
         """A rolling deploy changes the assignor: another member offers a second one beside the group's."""
         app.start()
+        if app.speaks_consumer:
+            pytest.skip("the coordinator assigns in a group of the consumer protocol (KIP-848): its members have no assignors to mix")
         common = app.group.snapshot().assignor or "range"
         other = next(name for name in ("roundrobin", "range") if name != common)
         with app.peer(config={"partition.assignment.strategy": f"{other},{common}"}):
@@ -177,7 +177,7 @@ class ConsumerCases(TransactionCases):
 
     def test_its_listener_raises(self, app: ApplicationUnderTest) -> None:
         """The application's own code fails while it is told of a rebalance."""
-        self._needs(app, "fail_listener")
+        needs(app, "fail_listener")
         app.start()
         app.produce(RECORDS)
         app.wait_done()
@@ -203,14 +203,15 @@ class ConsumerCases(TransactionCases):
 
     def test_its_session_expires(self, app: ApplicationUnderTest) -> None:
         """It is out of the group before it could commit, another member has a share, and it comes back."""
+        needs_commits(app, also_transactions=True)
         app.start()
         app.produce(RECORDS)
         app.wait_done()
         app.disturbances += 1
-        with app.kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group=app.application.group) as refused, ExitStack() as held:
+        with commits_fail(app) as refused, ExitStack() as held:
             self._produce_and_postpone(app)
             self._resume(app)
-            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
+            wait_hit(app, refused, "the application commits nothing")
             name = app.member().client_id
             for api in ("JoinGroup", "ConsumerGroupHeartbeat"):  # it comes back when the other member has its share, and commits then
                 held.enter_context(app.kafka.hold(api, client_id=name, times=1, may_miss=True))
@@ -229,7 +230,7 @@ class ConsumerCases(TransactionCases):
 
     def test_it_is_too_slow(self, app: ApplicationUnderTest) -> None:
         """One record takes longer than a rebalance waits; the application is removed, and finds out when it is done."""
-        self._needs(app, "hold_work", "resume_work")
+        needs(app, "hold_work", "resume_work")
         app.start()
         app.application.hold_work()
         try:
@@ -276,8 +277,9 @@ class ConsumerCases(TransactionCases):
         """Another broker becomes the group's coordinator while the members are about to learn their partitions."""
         app.start()
         app.produce(RECORDS)
-        with app.kafka.hold("SyncGroup", group=app.application.group, times=1) as held, app.peer():
-            held.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
+        learning = "ConsumerGroupHeartbeat" if app.speaks_consumer else "SyncGroup"
+        with app.kafka.hold(learning, group=app.application.group, times=1, may_miss=True) as held, app.peer():
+            wait_hit(app, held, "the application did not rejoin when another member came", findings.BLOCKS)
             app.kafka.move_coordinator(app.application.group, to=app.coordinator % 3 + 1)
             held.release()
             app.wait_shared()
@@ -295,72 +297,11 @@ class ConsumerCases(TransactionCases):
                 app.produce(RECORDS)
                 app.wait(findings.NO_RECOVERY, f"the application is not Stable without broker {broker}", state="Stable", assigned="all")
             app.watch_brokers()
+        app.produce(RECORDS)  # a client may send a commit again, behind a later one, that a broker took with it: the next makes up for it
         app.wait_done()
         app.verify()
-
-    # -- records and errors ----------------------------------------------------------------------------------------------
-
-    def test_a_record_fails_once(self, app: ApplicationUnderTest) -> None:
-        """Processing fails and succeeds the next time: the record is not left out."""
-        self._one_bad_record(app, "flaky")
-
-    def test_a_record_can_never_be_processed(self, app: ApplicationUnderTest) -> None:
-        """A poison record: it is passed by, and what comes behind it is processed."""
-        self._one_bad_record(app, "poison")
-
-    def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
-        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops, visibly.
-
-        One that does not wait for the answers of its commits hears of it when it joins again.
-        """
-        app.start()
-        if app.not_judged or not app.waits_for_commits(min(app.patience_s, A_MOMENT_S)):
-            self._refused_everything(app)
-            return
-        with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group) as refused:
-            app.produce(RECORDS)
-            refused.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
-            if app.gone():
-                return
-            refused.remove()
-            if app.waits_for_commits(app.patience_s):  # on a busy machine a moment may have been too short to see that it does not
-                raise ApplicationError([*app.findings(), self._swallowed(app, f"{refused.hits} commits were refused")])
-        self._refused_everything(app)
-
-    def _refused_everything(self, app: ApplicationUnderTest) -> None:
-        with ExitStack() as faults:
-            for api in ("OffsetCommit", "JoinGroup", "ConsumerGroupHeartbeat"):
-                faults.enter_context(app.kafka.fail(api, "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True))
-            app.produce(RECORDS)
-            app.group.rebalance("authorization is withdrawn")
-            if not app.gone():
-                raise ApplicationError([*app.findings(), self._swallowed(app, "commits and joining are refused")])
-
-    def _swallowed(self, app: ApplicationUnderTest, what: str) -> Finding:
-        number = len(app.processed() or ())
-        text = f"{what} with GROUP_AUTHORIZATION_FAILED; the application is still a member, and has processed {number} records"
-        return Finding(findings.SWALLOWED, text)
 
     # -- inside ----------------------------------------------------------------------------------------------------------
-
-    def _one_bad_record(self, app: ApplicationUnderTest, attribute: str) -> None:
-        self._needs(app, attribute)
-        app.start()
-        app.disturbances += 1
-        app.produce(RECORDS // 2)
-        app.kafka.produce(app.application.topic, [getattr(app.application, attribute)], partition=0)
-        app.produce(RECORDS // 2)
-        ends = app.kafka.end_offsets(app.application.topic)
-        others = {(app.application.topic, index): end for index, end in ends.items() if index}
-        if others:
-            app.wait(findings.NO_RECOVERY, "the application did not commit other partitions than that of the bad record", committed=others)
-        app.produce(RECORDS // 2)
-        app.wait_done()
-        app.verify()
-
-    def _needs_processed(self, app: ApplicationUnderTest) -> None:
-        if app.not_judged:
-            pytest.skip(f"{type(app.application).__name__} does not tell what it processed: see coordinator.testing.cases")
 
     def _produce_and_postpone(self, app: ApplicationUnderTest) -> None:
         """Write records; an application that can postpone its work has taken all of them and processed none."""
@@ -376,16 +317,10 @@ class ConsumerCases(TransactionCases):
         if getattr(app.application, "postpone_work", None) is not None:
             app.application.resume_work()
 
-    def _needs(self, app: ApplicationUnderTest, *attributes: str) -> None:
-        missing = [name for name in attributes if getattr(app.application, name, None) is None]
-        if missing:
-            pytest.skip(f"{type(app.application).__name__} has no {' and no '.join(missing)}: see coordinator.testing.cases")
-
     def _recovered_or_ended(self, app: ApplicationUnderTest) -> None:
         """After an error of its own it is back at work, or its members are gone and it is started again."""
         app.wait(findings.BLOCKS, "the other member's leaving is not noticed", state="Stable") if app.members() else None
         if not app.members() or getattr(app.application, "error", None) is not None:
-            app.stop()
-            app.start()
+            app.start_again()
         app.wait_alone()
         app.wait_done()

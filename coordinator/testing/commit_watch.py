@@ -83,6 +83,8 @@ class CommitWatch:
 
 
 class _Door:
+    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key})
+
     def __init__(self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str]) -> None:
         self._broker = broker
         self._group = group

@@ -308,6 +308,7 @@ def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> li
 def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = ()) -> list[Finding]:
     """Commits for partitions that were not the member's, again and again with an identity that is gone, or that go back.
 
+    A member's own commit that a later one of it makes up for is none: clients send commits that were not answered again, in any order.
     `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged. `killed`: of
     processes that were killed, whose last commits are refused by the kit itself.
     """
@@ -316,7 +317,8 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), kil
     (verdict,) = judge(mine, [CommitsStayWithinAssignment], streams=frozenset({"group", "wire"}))
     found = [Finding(AFTER_LOSING, finding.text) for finding in verdict.findings]
     refused: dict[str, int] = {}
-    last: dict[TopicPartition, int] = {}
+    last: dict[TopicPartition, tuple[int, str]] = {}
+    back: dict[tuple[TopicPartition, str], tuple[int, Finding]] = {}
     for line in mine:
         member = line.get("member") or ""
         identity = f"{member} of generation {line.get('generation')}"
@@ -329,12 +331,18 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), kil
         elif line["type"] == "OffsetsCommitted" and member and member not in peers:
             for row in line["offsets"]:
                 place = (row["topic"], row["partition"])
-                if row["offset"] < last.get(place, 0):
-                    text = f"{member} committed {place[0]}-{place[1]} back from {last[place]} to {row['offset']}"
-                    found.append(Finding(AFTER_LOSING, text))
+                before, by = last.get(place, (0, ""))
+                if row["offset"] < before:
+                    text = f"{member} committed {place[0]}-{place[1]} back from {before} to {row['offset']}"
+                    if by == member:
+                        back.setdefault((place, member), (before, Finding(AFTER_LOSING, text)))
+                    else:
+                        found.append(Finding(AFTER_LOSING, text))
+                elif (place, member) in back and row["offset"] >= back[place, member][0]:
+                    del back[place, member]
         if line["type"] == "OffsetsCommitted":
-            last |= {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]}
-    return found
+            last |= {(row["topic"], row["partition"]): (row["offset"], member) for row in line["offsets"]}
+    return found + [finding for _, finding in back.values()]
 
 
 def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Processed:

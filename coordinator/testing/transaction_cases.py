@@ -12,7 +12,8 @@ import pytest
 
 from ..control.own_requests import ControlError
 from . import findings
-from .under_test import PATIENCE_S, ApplicationError, ApplicationUnderTest
+from .disturbing import wait_hit
+from .under_test import ApplicationError, ApplicationUnderTest
 
 
 class TransactionCases:
@@ -27,9 +28,9 @@ class TransactionCases:
         app.produce(self.batch)
         app.wait_done()
         name = app.application.transactional_id
-        with app.kafka.hold("EndTxn", transactional_id=name, times=1) as held:
+        with app.kafka.hold("EndTxn", transactional_id=name, times=1, may_miss=True) as held:
             app.produce(self.batch)
-            held.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
+            wait_hit(app, held, "the application ends no transaction")
             self._take_over(app, name)
             held.release()
             app.produce(self.batch)
@@ -78,6 +79,5 @@ class TransactionCases:
             found = findings.left_open(app.kafka.events(), app.application.transactional_id)
             raise ApplicationError([*found, *error.findings]) from None
         if not app.members():
-            app.stop()
-            app.start()
+            app.start_again()
         app.wait(findings.NO_RECOVERY, "the application did not commit everything that was written", state="Stable", lag=0)

@@ -57,6 +57,17 @@ class TestConfluent(ConsumerCases):
 
 
 @pytest.mark.thorough
+class TestConsumerProtocol(ConsumerCases):
+    """A group of the consumer protocol (KIP-848): members hear of changes with their heartbeats, every five seconds."""
+
+    patience_s = PATIENCE_S
+
+    @pytest.fixture
+    def kafka_app_under_test(self) -> Any:
+        return application_class("confluent-kafka")(settings={"group.protocol": "consumer"})
+
+
+@pytest.mark.thorough
 class TestAllOfThem(ConsumerCases):
     patience_s = PATIENCE_S
 

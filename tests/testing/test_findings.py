@@ -118,3 +118,20 @@ def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emu
         kafka.group("billing").wait(state="Stable", members=1)
         with kafka.group("billing").peer("orders"):
             kafka.group("billing").wait(members=2)
+
+
+def test_a_commit_that_goes_back_and_is_made_up_for_is_a_client_that_sent_it_again() -> None:
+    def committed(seq: int, member: str, offset: int) -> dict[str, Any]:
+        return {
+            "seq": seq, "at_ms": seq, "run": "r", "stream": "group", "type": "OffsetsCommitted", "cause": None, "group": "g",
+            "member": member, "generation": 1, "offsets": [{"topic": "t", "partition": 0, "offset": offset}],
+        }  # fmt: skip
+
+    def told(*lines: dict[str, Any]) -> list[str]:
+        return [finding.text for finding in findings.after_losing(lines, "g") if "back from" in finding.text]
+
+    first, back = committed(1, "a", 30), committed(2, "a", 10)
+    assert told(first, back) == ["a committed t-0 back from 30 to 10"]
+    assert told(first, back, committed(3, "a", 20)) == ["a committed t-0 back from 30 to 10"]
+    assert told(first, back, committed(3, "a", 31)) == []
+    assert told(first, committed(2, "b", 10), committed(3, "b", 31)) == ["b committed t-0 back from 30 to 10"]

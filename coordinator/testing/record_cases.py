@@ -1,0 +1,80 @@
+"""Ready tests about records that fail and commits that are refused; `coordinator.testing.cases` has them with the others."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from . import findings
+from .disturbing import wait_hit, waits_for_commits
+from .findings import Finding
+from .skipping import needs, needs_commits
+from .under_test import ApplicationError, ApplicationUnderTest
+
+A_MOMENT_S = 1.0
+"""An application that does not wait for the answers of its commits has gone on by then, on a machine that is not busy."""
+RECORDS = 60
+"""Written by a case, each time it writes."""
+
+
+class RecordCases:
+    """To be inherited together with a fixture `app`, as `ConsumerCases` does."""
+
+    def test_a_record_fails_once(self, app: ApplicationUnderTest) -> None:
+        """Processing fails and succeeds the next time: the record is not left out."""
+        self._one_bad_record(app, "flaky")
+
+    def test_a_record_can_never_be_processed(self, app: ApplicationUnderTest) -> None:
+        """A poison record: it is passed by, and what comes behind it is processed."""
+        self._one_bad_record(app, "poison")
+
+    def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
+        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops, visibly.
+
+        One that does not wait for the answers of its commits hears of it when it joins again.
+        """
+        needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
+        app.start()
+        if app.not_judged or not waits_for_commits(app, min(app.patience_s, A_MOMENT_S)):
+            self._refused_everything(app)
+            return
+        with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True) as refused:
+            app.produce(RECORDS)
+            wait_hit(app, refused, "the application commits nothing")
+            if app.gone():
+                return
+            refused.remove()
+            if waits_for_commits(app, app.patience_s):  # on a busy machine a moment may have been too short to see that it does not
+                raise ApplicationError([*app.findings(), self._swallowed(app, f"{refused.hits} commits were refused")])
+        self._refused_everything(app)
+
+    def _refused_everything(self, app: ApplicationUnderTest) -> None:
+        with ExitStack() as faults:
+            for api in ("OffsetCommit", "JoinGroup", "ConsumerGroupHeartbeat"):
+                faults.enter_context(app.kafka.fail(api, "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True))
+            app.produce(RECORDS)
+            if app.speaks_consumer:
+                app.group.remove(app.member().member_id, "authorization is withdrawn")
+            else:
+                app.group.rebalance("authorization is withdrawn")
+            if not app.gone():
+                raise ApplicationError([*app.findings(), self._swallowed(app, "commits and joining are refused")])
+
+    def _swallowed(self, app: ApplicationUnderTest, what: str) -> Finding:
+        number = len(app.processed() or ())
+        text = f"{what} with GROUP_AUTHORIZATION_FAILED; the application is still a member, and has processed {number} records"
+        return Finding(findings.SWALLOWED, text)
+
+    def _one_bad_record(self, app: ApplicationUnderTest, attribute: str) -> None:
+        needs(app, attribute)
+        app.start()
+        app.disturbances += 1
+        app.produce(RECORDS // 2)
+        app.kafka.produce(app.application.topic, [getattr(app.application, attribute)], partition=0)
+        app.produce(RECORDS // 2)
+        ends = app.kafka.end_offsets(app.application.topic)
+        others = {(app.application.topic, index): end for index, end in ends.items() if index}
+        if others:
+            app.wait(findings.NO_RECOVERY, "the application did not commit other partitions than that of the bad record", committed=others)
+        app.produce(RECORDS // 2)
+        app.wait_done()
+        app.verify()
