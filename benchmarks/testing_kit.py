@@ -16,9 +16,10 @@ JOINS = 9
 TESTS = 100
 REBALANCES = 2
 APPLICATIONS = {
-    "kafka-python": ("kafka_python", "KafkaPythonApplication", {"heartbeat_interval_ms": 50}),
+    "kafka-python": ("kafka_python", "KafkaPythonApplication", {"heartbeat_interval_ms": 50, "fetch_max_wait_ms": 20}),
     "aiokafka": ("aiokafka", "AiokafkaApplication", {"heartbeat_interval_ms": 50}),
-    "confluent-kafka": ("confluent", "ConfluentApplication", {"heartbeat.interval.ms": 50, "statistics.interval.ms": 50}),
+    "confluent-kafka": (
+        "confluent", "ConfluentApplication", {"heartbeat.interval.ms": 50, "statistics.interval.ms": 50, "fetch.wait.max.ms": 10}),
 }
 
 

@@ -151,6 +151,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
         app.start()
         app.disturbances += 1
+        mark = app.kafka.mark()
         with commits_fail(app, times=1) as refused:
             app.produce(RECORDS)
             wait_hit(app, refused, "the application commits nothing")
@@ -158,6 +159,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.wait_alone()
         app.produce(RECORDS)  # a client that keeps its place reads nothing again, and commits what was refused with what comes next
         app.wait_done()
+        app.verify_stayed(since=mark)
         app.verify()
 
     def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:

@@ -27,11 +27,17 @@ def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHa
 
 def rebalance(app: ApplicationUnderTest, reason: str) -> None:
     """Let its group rebalance; in the consumer protocol another member comes and goes."""
-    if not app.speaks_consumer:
-        app.group.rebalance(reason)
+    if app.speaks_consumer:
+        with app.peer():
+            app.wait_shared()
         return
-    with app.peer():
-        app.wait_shared()
+    app.wait(findings.NO_RECOVERY, "the application is no settled member", state="Stable", assigned="all")
+    try:
+        app.group.rebalance(reason)
+    except ControlError as error:
+        if not app.members():  # those that there are rebalance already
+            found = Finding(findings.LEAVES, f"it has left where its group was to rebalance: {error}")
+            raise ApplicationError([found, *app.findings()]) from None
 
 
 def wait_hit(app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY) -> None:

@@ -19,7 +19,11 @@ were processed when each was sent, everything else from lines of the event log. 
 | rebalances without cause | the group rebalances again and again although nobody came, went or failed |
 | stops reading | records of a partition that it owns are never processed, those of its others are |
 | does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
-| no member of its group | it commits for the group without being its member, as consumers do that assign partitions to themselves |
+| no member of its group | it commits or reads for the group and is no member, as consumers that assign partitions to themselves |
+| joins another group | its consumer joined a group of another name, such as one that is drawn at each start |
+| shares its instance id | two of its consumers have one group.instance.id, and fence each other |
+| leaves on an error that passes | its consumer left the group because a commit was refused that a rebalance had overtaken |
+| uses another transactional id | its producer has another one than it says, such as one that is drawn at each start: it fences nobody |
 | not exactly once | an application with a transactional id has answered a record twice, as readers of committed records see it |
 | commits outside its transactions | an application with a transactional id commits offsets by OffsetCommit: answers and offsets can part |
 | leaves a transaction open | it neither committed nor aborted the transaction that it began, and does not go on |
@@ -59,6 +63,10 @@ RESTLESS = "rebalances without cause"
 STOPS_READING = "stops reading"
 DOES_NOT_LEAVE = "does not leave"
 NO_MEMBER = "no member of its group"
+ELSEWHERE = "joins another group"
+SHARED = "shares its instance id"
+LEAVES = "leaves on an error that passes"
+OTHER_ID = "uses another transactional id"
 TWICE = "not exactly once"
 ABORTED = "reads what was aborted"
 LEFT_OPEN = "leaves a transaction open"
@@ -69,9 +77,7 @@ _GONE = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_I
 _TOLD_AT_MOST = 100
 """Commits of a lost identity that may be on their way before an application has heard of its loss: one for each record, if it does not
 wait for their answers."""
-_FORGETFUL = 5
 _TRANSACTIONS = ("ProducerInitialized", "PartitionsEnlisted", "TransactionPrepared", "TransactionCompleted")
-_JOINS = ("join_group", "consumer_group_heartbeat")
 _COMMITS = ("offset_commit", "txn_offset_commit")
 
 
@@ -240,25 +246,6 @@ def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> lis
     if len(begun) <= at_most:
         return []
     return [Finding(RESTLESS, f"{len(begun)} rebalances began while nobody came or went; the last reason: {begun[-1]['reason']}")]
-
-
-def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool) -> list[Finding]:
-    """Commits that name no member. `ever`: the application has no member at all.
-
-    Otherwise those that are refused because there are members, from a client that never joined, or again and again: a client that is
-    about to join again may send a few.
-    """
-    joined = {line["client"] for line in lines if line["type"] == "RequestSeen" and line["api"] in _JOINS}
-    refused = {line["cause"] for line in lines if line["type"] == "RequestRefused" and line.get("api") in _COMMITS}
-    count: Counter[str] = Counter()
-    for commit in commits:
-        if commit.by_member or not (ever or commit.seq in refused):
-            continue
-        count[commit.member] += 1
-        if ever or commit.member not in joined or count[commit.member] > _FORGETFUL:
-            told = "is refused, because the group has members" if commit.seq in refused else "is no member"
-            return [Finding(NO_MEMBER, f"{commit.member} commits without a member id, and {told}: it assigns partitions to itself")]
-    return []
 
 
 def exactly_once(

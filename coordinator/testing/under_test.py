@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..control.waiting import WaitTimeoutError
 from ..members.effects import Position
-from . import findings
+from . import findings, identities
 from .commit_watch import CommitWatch
 from .findings import CommitSeen, Finding, Handover, OthersCommit, Processed
 
@@ -78,6 +78,7 @@ class ApplicationUnderTest:
         self.running = False
         self._at_most = duplicates
         self._excused: object = None
+        self._starts = 0
         self._found: list[Finding] = []
         self._handovers: list[Handover] = []
         self._others: list[OthersCommit] = []
@@ -170,6 +171,7 @@ class ApplicationUnderTest:
 
     def start(self) -> None:
         """Start it and wait until it has all partitions and has acted on them."""
+        self._starts += 1
         self.application.start(self.kafka.bootstrap_servers)
         self.running = True
         self.wait(findings.NO_RECOVERY, "it did not come to work", state="Stable", assigned="all", acted=True)
@@ -279,7 +281,7 @@ class ApplicationUnderTest:
         lines = self.kafka.events()
         found = findings.restless(lines, self.application.group, mark, RESTLESS)
         if not self.members():
-            found += findings.without_membership(self._commits(), lines, ever=True)
+            found += identities.nobody(self._commits(), lines, self.application.group)
         processed = self.processed()
         if offsets and processed is not None and self.members():
             found += findings.unfinished([*processed, *self._others_processed], self._committed(), self._records())
@@ -340,6 +342,9 @@ class ApplicationUnderTest:
         """Everything that is wrong so far."""
         processed, lines = self.processed(), self.kafka.events()
         found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers, self._dead)]
+        found += identities.shared_instance(lines, self.application.group, self._starts - 1 + self.disturbances)
+        if self.transactional:
+            found += identities.other_transactional_id(lines, self.application.transactional_id)
         if processed is not None:
             topic, records, commits = self.application.topic, self._records(), self._commits()
             ends = {(topic, index): end for index, end in self.kafka.end_offsets(topic).items()}
@@ -348,7 +353,7 @@ class ApplicationUnderTest:
             early = [] if self.transactional else findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
             found += findings.exactly_once(processed, records, commits, lines) if self.transactional else []
             found += early or findings.gaps(processed, self._committed(), own)
-            found += findings.without_membership(commits, lines, ever=False)
+            found += identities.without_membership(commits, lines, ever=False)
             found += findings.foreign(processed, self._handovers)
             found += findings.began_below(processed, self._others)
             found += findings.processed_again(processed, commits, lines)
@@ -370,6 +375,12 @@ class ApplicationUnderTest:
         found = findings.restless(self.kafka.events(), self.application.group, since, REST)
         if found:
             raise ApplicationError([*self.findings(), *found])
+
+    def verify_stayed(self, *, since: int) -> None:
+        """Its members have not left since this mark. Raises ApplicationError."""
+        found = identities.left(self.kafka.events(), self.application.group, self._peers, since)
+        if found:
+            raise ApplicationError([*found, *self.findings()])
 
     @property
     def not_judged(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.testing import findings
+from coordinator.testing import findings, identities
 from coordinator.testing.findings import CommitSeen, OthersCommit
 from coordinator.testing.under_test import ApplicationUnderTest
 
@@ -69,12 +69,12 @@ def test_commits_without_a_member_id_are_those_of_who_assigns_partitions_itself(
     refused: dict[str, Any] = {"type": "RequestRefused", "api": "offset_commit", "cause": 1}
     joined: dict[str, Any] = {"type": "RequestSeen", "api": "join_group", "client": "app"}
     alone = commit(3, by_member=False)
-    assert names(findings.without_membership([alone], [], ever=True)) == [findings.NO_MEMBER]
-    assert findings.without_membership([alone], [], ever=False) == []  # the group is empty: a tool may do so
-    assert names(findings.without_membership([alone], [refused], ever=False)) == [findings.NO_MEMBER]
-    assert findings.without_membership([alone], [joined, refused], ever=False) == []  # it is about to join again
-    assert names(findings.without_membership([alone] * 6, [joined, refused], ever=False)) == [findings.NO_MEMBER]
-    assert findings.without_membership([commit(3)], [refused], ever=False) == []
+    assert names(identities.without_membership([alone], [], ever=True)) == [findings.NO_MEMBER]
+    assert identities.without_membership([alone], [], ever=False) == []  # the group is empty: a tool may do so
+    assert names(identities.without_membership([alone], [refused], ever=False)) == [findings.NO_MEMBER]
+    assert identities.without_membership([alone], [joined, refused], ever=False) == []  # it is about to join again
+    assert names(identities.without_membership([alone] * 6, [joined, refused], ever=False)) == [findings.NO_MEMBER]
+    assert identities.without_membership([commit(3)], [refused], ever=False) == []
 
 
 class Dies:
