@@ -290,7 +290,8 @@ public final class Calls {
         call("listConfigResources", () -> admin.listConfigResources(Set.of(ConfigResource.Type.TOPIC), plain).all().get().stream()
                 .filter(resource -> resource.name().endsWith(run)).collect(Collectors.toSet()));
         call("listConfigResources others", () -> admin.listConfigResources(
-                Set.of(ConfigResource.Type.CLIENT_METRICS, ConfigResource.Type.GROUP), plain).all());
+                Set.of(ConfigResource.Type.CLIENT_METRICS, ConfigResource.Type.GROUP), plain).all().get().stream()
+                .filter(resource -> resource.name().endsWith(run)).collect(Collectors.toSet()));
     }
 
     /** A topic's entries all in all; a broker's that are its groups'. */

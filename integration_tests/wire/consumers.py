@@ -16,7 +16,28 @@ def topics(s: Session, *sizes: int) -> list[str]:
     names = [topic(s, f"t{i}", size) for i, size in enumerate(sizes)]
     for name in names:
         s.names.topic_id(topic_id(s, name))
+    await_coordinators(s, names[-1])
     return names
+
+
+def await_coordinators(s: Session, name: str) -> None:
+    """Wait until the broker's group coordinators know a topic that its metadata shows.
+
+    A broker takes in the controller's changes one by one: each goes to what answers Metadata, then to the coordinators' queues.
+    Whoever joins between the two is given nothing. Once a later change (here of the topic's configuration) is to be seen, the
+    coordinators have the one before it.
+    """
+    link, (key, value) = s.stage(), ("preallocate", "false")
+    change = {"name": key, "config_operation": 0, "value": value}
+    changed = {"resource_type": 2, "resource_name": name, "configs": [change]}
+    link.ask_quietly("IncrementalAlterConfigs", 1, resources=[changed], validate_only=False)
+
+    def seen() -> bool:
+        asked = {"resource_type": 2, "resource_name": name, "configuration_keys": [key]}
+        answer = link.ask_quietly("DescribeConfigs", 4, resources=[asked], include_synonyms=False, include_documentation=False)
+        return any(entry["config_source"] == 1 for entry in answer["results"][0]["configs"])
+
+    link.session.until(seen, f"{name} never had its {key}")
 
 
 class Consumer:
