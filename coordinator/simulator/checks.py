@@ -5,7 +5,8 @@ Owns these checks; what a value must look like, `schema` says. Does not depend o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, get_args
 
@@ -34,6 +35,12 @@ _BROKERS: Final = ("broker", "to", "one", "other")
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 _MOST_CLIENTS: Final = 20_000
 _MOST_TIMES: Final = 100_000
+_MOST_BROKERS: Final = 100
+_MOST_DURATION_MS: Final = 366 * 86_400_000
+_MOST_RECORDS: Final = 100_000_000
+_SETTINGS_WITH_KEYS: Final = {"group.id": "group", "client.id": "name", "group.instance.id": "static", "group.protocol": "protocol"}
+"""Settings of a consumer for which a scenario has keys of its own."""
+_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
 class There(NamedTuple):
@@ -73,6 +80,50 @@ def check_sizes(there: There, where: Where) -> None:
         raise ScenarioError(f"{where}: {clients} members and producers: a run has at most {_MOST_CLIENTS}, for each takes some 100 KB")
 
 
+def check_scale(plain: Plain, where: Callable[[str], Where]) -> None:
+    """Refuse what no run could carry out in a lifetime, or would have nothing to do in. `where`: a table's place."""
+    duration_ms, brokers = plain["duration"], plain["brokers"]["count"]
+    if not 0 < duration_ms <= _MOST_DURATION_MS:
+        raise ScenarioError(f"{where('').at('duration')}: duration = {duration_ms} ms: from 1 ms to 366 days (8784h)")
+    if not 0 < brokers <= _MOST_BROKERS:
+        raise ScenarioError(f"{where('brokers').at('count')}: brokers.count = {brokers}: from 1 to {_MOST_BROKERS}")
+    if not any(kind["count"] for kind in plain["members"]) and not plain["churn"]:
+        raise ScenarioError(f"{where('members').at('count')}: count = 0: no member starts, and no churn brings one: at least 1")
+
+
+def check_member(plain: Plain, where: Where) -> None:
+    """What a kind of member may be called, and what it needs to say."""
+    name = f"members {plain['name']}"
+    _check_name("members", plain["name"], where)
+    if not plain["topics"]:
+        raise ScenarioError(f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]")
+    if not plain["assignor"] and where.at("assignor") != str(where):
+        raise ScenarioError(f"{where.at('assignor')}: {name}: assignor = []: name at least one, or leave the key out")
+    for setting, key in _SETTINGS_WITH_KEYS.items():
+        if setting in plain["config"]:
+            raise ScenarioError(f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it")
+
+
+def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -> None:
+    """What a kind of producer may be called, when it writes, and how much. `stop_ms`: when it stops."""
+    name = f"producers {plain['name']}"
+    _check_name("producers", plain["name"], where)
+    if not plain["topics"]:
+        raise ScenarioError(f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]")
+    if plain["stop"] is not None and plain["start"][0] >= stop_ms:
+        raise ScenarioError(f"{where.at('stop')}: {name}: stop = {stop_ms} ms is not after start, {plain['start'][0]} ms")
+    records = plain["count"] * plain["rate"] * min(stop_ms, duration_ms) // 1000
+    if records > _MOST_RECORDS:
+        said = f"{plain['count']} of them at rate = {plain['rate']} write {records} records"
+        raise ScenarioError(f"{where.at('rate')}: {name}: {said}: a run has at most {_MOST_RECORDS}")
+
+
+def _check_name(table: str, name: str, where: Where) -> None:
+    """A kind's name becomes a part of client ids, and of the paths of `--set`."""
+    if not _NAME.fullmatch(name):
+        raise ScenarioError(f"{where.at('name')}: {table}: name = {name!r}: give one or more of the characters a-z A-Z 0-9 . _ -")
+
+
 def check_churn(churn: Plain, there: There, where: Where) -> None:
     """One piece of churn."""
     kind, whom = churn["kind"], churn["members"]
@@ -95,6 +146,8 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
         raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
     if kind == "poisson" and not churn["arrivals_per_hour"] and not churn["departures_per_hour"]:
         raise ScenarioError(f"{where}: churn poisson: nobody comes or goes: give arrivals_per_hour or departures_per_hour")
+    if not churn["times"]:
+        raise ScenarioError(f"{where.at('times')}: churn {kind}: times = 0: at least 1")
     for key, most in (("times", _MOST_TIMES), ("to", _MOST_CLIENTS), ("arrivals_per_hour", 3_600_000), ("departures_per_hour", 3_600_000)):
         if churn[key] > most:
             raise ScenarioError(f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}")
@@ -110,6 +163,8 @@ def _default(key: str) -> Any:
 def check_trigger(plain: Plain, there: There, where: Where) -> None:
     """Whose doings are waited for has to be there; what is not in the file may come."""
     of = plain["of"]
+    if plain["when"] is not None and plain["seen"] == 0:
+        raise ScenarioError(f"{where.at('seen')}: seen = 0: at least 1, the first time")
     if plain["when"] is not None and of and of not in there.groups and not there.may_come(of):
         known = [*there.groups, *there.started()]
         raise ScenarioError(f"{where.at('of')}: of = {of!r}: no group and no member is called that; there are {_some(known)}")
@@ -119,6 +174,8 @@ def check_repeats(plain: Plain, where: Where) -> None:
     """What is to begin again has to have ended, unless it has no end."""
     verb, lasts, repeats = plain["verb"], plain["lasts"], plain["repeats"]
     what = f"fault {verb or plain['action']}: repeats = {repeats}"
+    if not repeats:
+        raise ScenarioError(f"{where.at('repeats')}: {what}: at least 1")
     if repeats > _MOST_TIMES:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
     if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):

@@ -53,11 +53,14 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
     if depth == MOST_BASES:
         raise ScenarioError(f"{where}: extends = {base!r}: files extend each other in a circle, or more than {MOST_BASES} deep")
     try:
-        below, base_places = raw_of(*load(base, name), load, depth + 1)
+        found = load(base, name)
+    except ScenarioError as error:
+        raise ScenarioError(f"{where}: extends = {base!r}: {error}") from None
     except OSError as error:
         raise ScenarioError(f"{where}: extends = {base!r}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ScenarioError(f"{where}: extends = {base!r}: that is no text in UTF-8") from None
+    below, base_places = raw_of(*found, load, depth + 1)
     return merged(below, raw), places.on_top_of(base_places)
 
 

@@ -23,9 +23,12 @@ from .checks import (
     There,
     blamed,
     check_churn,
+    check_member,
     check_member_verb,
+    check_producer,
     check_repeats,
     check_request_fault,
+    check_scale,
     check_sizes,
     check_trigger,
     check_verb,
@@ -158,6 +161,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     places: Places = plain["places"]
     if not plain["members"]:
         raise ScenarioError(f"{name}: there are no members: write [[members]] with name and topics")
+    check_scale(plain, places.where)
     topics: dict[str, int] = plain["topics"]
     with blamed(places.where("topics")):
         topic_options(topics)
@@ -165,8 +169,6 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     producers = tuple(
         _producer(each, topics, plain["duration"], places.where("producers", index)) for index, each in enumerate(plain["producers"]))
     brokers, where = plain["brokers"], places.where("brokers")
-    if not brokers["count"]:
-        raise ScenarioError(f"{where.at('count')}: brokers.count = 0: at least 1")
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
     with blamed(where):
         configs = BrokerConfigs(config, node_id=1)
@@ -180,6 +182,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         trigger_of(churn, places.where("churn", index))
     must, where = plain["must"], places.where("must")
     known = [judge.name for judge in ALL]
+    if not must["judges"] and where.at("judges") != str(where):
+        raise ScenarioError(f"{where.at('judges')}: must.judges = []: name at least one, or leave the key out for all")
     for judge in must["judges"]:
         if judge not in known:
             raise ScenarioError(f"{where.at('judges')}: must.judges: there is no judge {judge}; they are {', '.join(known)}")
@@ -194,6 +198,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
 
 def _kind(plain: Plain, topics: dict[str, int], where: Where) -> MemberKind:
     name = f"members {plain['name']}"
+    check_member(plain, where)
     for topic in plain["topics"]:
         if topic not in topics:
             raise ScenarioError(f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name")
@@ -243,6 +248,7 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
         raise ScenarioError(f"{where.at('abort_every')}: {name}: abort_every needs transactional = true")
     partitions = tuple(TopicPartition(topic, number) for topic in plain["topics"] for number in range(topics[topic]))
     stop = plain["stop"] if plain["stop"] is not None else max(duration_ms - 30_000, 0)
+    check_producer(plain, stop, duration_ms, where)
     kind = ProducerKind(
         plain["name"], plain["count"], partitions, plain["start"], stop, plain["rate"], plain["transactional"], plain["transaction"],
         plain["abort_every"], dict(plain["config"]))

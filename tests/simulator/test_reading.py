@@ -51,6 +51,17 @@ def refused(text: str, *settings: str) -> str:
         ('name = "other"', 'name = "app"', "two kinds of members or producers have the same name"),
         ('topics = ["orders"]', 'topics = ["order"]', "subscribe to order, which [topics] does not name"),
         ("[topics]", "[topics", "s.toml: "),
+        ('"1m"', '"0s"', "s.toml, line 1: duration = 0 ms: from 1 ms to 366 days (8784h)"),
+        ('"1m"', '"999999999h"', "from 1 ms to 366 days"),
+        ("[topics]", 'extends = "nowhere"\n[topics]', "s.toml, line 3: extends = 'nowhere': there is no scenario nowhere"),
+        ("[topics]", "[brokers]\ncount = 101\n[topics]", "s.toml, line 4: brokers.count = 101: from 1 to 100"),
+        ("[topics]", "[brokers]\ncount = 0\n[topics]", "s.toml, line 4: brokers.count = 0: from 1 to 100"),
+        ("[topics]", "[must]\njudges = []\n[topics]", "s.toml, line 4: must.judges = []: name at least one, or leave the key out for all"),
+        ('topics = ["orders"]', "topics = []", "s.toml, line 12: members other: topics = []: name at least one of [topics]"),
+        ("count = 2", "assignor = []", "s.toml, line 13: members other: assignor = []: name at least one, or leave the key out"),
+        ('name = "other"', 'name = ""', "s.toml, line 11: members: name = '': give one or more of the characters"),
+        ('name = "other"', 'name = "an other"', "name = 'an other': give one or more of the characters"),
+        ("count = 2", 'config = { "group.id" = "x" }', "s.toml, line 13: members other: group.id is not set in config: group says it"),
     ],
 )
 def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: str) -> None:
@@ -68,7 +79,7 @@ def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: 
         ('[[faults]]\nat = "1s"', "either a verb or an action"),
         ('[[faults]]\naction = "fail"\napi = "OfsetCommit"\nerror = "NOT_COORDINATOR"', "OffsetCommit"),
         ('[must]\njudges = ["single_ownr"]', "there is no judge single_ownr; they are single_owner"),
-        ("[brokers]\ncount = 0", "at least 1"),
+        ("[brokers]\ncount = 0", "from 1 to 100"),
         ('[brokers]\nconfig = { "no.such.setting" = 1 }', "no.such.setting"),
     ],
 )
@@ -211,3 +222,30 @@ def test_the_json_schema_knows_every_key(capsys: pytest.CaptureFixture[str]) -> 
     assert {"topics", "members", "churn", "faults", "must", "duration"} <= set(schema["properties"])
     assert schema["properties"]["members"]["items"]["required"] == ["name", "topics"]
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("tables", "told"),
+    [
+        ('[[churn]]\nkind = "restart"\nmembers = "app"\ntimes = 0', "line 17: churn restart: times = 0: at least 1"),
+        ('[[churn]]\nkind = "restart"\nmembers = "app"\nwhen = "join"\nseen = 0', "line 18: seen = 0: at least 1, the first time"),
+        ('[[faults]]\nverb = "ResetMember"\nmember = "app-1"\nrepeats = 0', "line 17: fault ResetMember: repeats = 0: at least 1"),
+        (
+            '[[producers]]\nname = "shop"\ntopics = "orders"\nstart = "20s"\nstop = "20s"',
+            "line 18: producers shop: stop = 20000 ms is not after start, 20000 ms",
+        ),
+        (
+            '[[producers]]\nname = "shop"\ntopics = "orders"\nrate = 100000000',
+            "line 17: producers shop: 1 of them at rate = 100000000 write 3000000000 records: a run has at most 100000000",
+        ),
+        ('[[producers]]\nname = "shop"\ntopics = []', "line 16: producers shop: topics = []: name at least one of [topics]"),
+    ],
+)
+def test_what_would_do_nothing_or_take_for_ever_is_refused(tables: str, told: str) -> None:
+    assert told in refused(GOOD + tables + "\n")
+
+
+def test_a_scenario_in_which_no_member_ever_starts_is_refused() -> None:
+    nobody = GOOD.replace("count = 2", "count = 0").replace('topics = "orders"', 'topics = "orders"\ncount = 0')
+    assert "no member starts, and no churn brings one" in refused(nobody)
+    assert read_scenario(nobody + '[[churn]]\nkind = "scale"\nmembers = "app"\nto = 2\n', "s.toml").churn
