@@ -209,7 +209,7 @@ class GroupCoordinator(Partitions):
             if isinstance(event, PartitionsEmptied):
                 for partition in event.partitions:
                     coordinator.partition_shard(partition).durable.clear()
-            elif isinstance(event, PartitionsUnloaded):
+            if isinstance(event, PartitionsEmptied | PartitionsUnloaded):
                 for partition in event.partitions:
                     if partition in coordinator._shards:
                         unload.mark(coordinator._shards[partition])

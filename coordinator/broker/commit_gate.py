@@ -172,10 +172,12 @@ class CommitGate:
         if self._held:
             self._release(lambda held: all(self._reached(*partition) >= end for partition, end in held.needs.items()), ErrorCode.NONE, now)
 
-    def lost(self, topic: str, partition: int | None, now: int) -> None:
-        """The broker serves a partition no longer (None: any of the topic)."""
+    def lost(self, topic: str, partition: int | tuple[int, ...] | None, now: int) -> None:
+        """The broker serves a partition no longer, or several (None: any of the topic)."""
+        lost = partition if isinstance(partition, tuple | None) else (partition,)
+
         def is_lost(held: _Held) -> bool:
-            return any(name == topic and partition in (None, index) for name, index in held.needs)
+            return any(name == topic and (lost is None or index in lost) for name, index in held.needs)
 
         if self._held:
             self._release(is_lost, ErrorCode.NOT_COORDINATOR, now)

@@ -169,7 +169,7 @@ class Broker(FreshNames):
         self.send_replies(self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), now)
         self.send_replies(self.coordinator.tick(now), now)
 
-    def unload_groups(self, partition: int | None, now: int) -> None:
+    def unload_groups(self, partition: int | tuple[int, ...] | None, now: int) -> None:
         """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked requests are told so (ERR-6)."""
         self.send_replies(self.coordinator.unload(now, partition), now)
         if self.gate is not None:
@@ -360,9 +360,9 @@ class Broker(FreshNames):
                 break
         self.run_resumable(now)
 
-    def shut_down(self, now: int) -> None:
-        """Answer parked joins and syncs as a stopping broker does (ERR-6). Parked fetches get no answer, as in Kafka."""
-        self.send_replies(self.coordinator.shutdown(now), now)
+    def shut_down(self, now: int, *, in_slices: bool = False) -> None:
+        """Answer parked joins and syncs as a stopping broker does (ERR-6); in slices the rest. Fetches get no answer, as in Kafka."""
+        self.send_replies(self.coordinator.shutdown(now, in_slices=in_slices), now)
 
     def send_replies(self, outcome: Outcome, now: int) -> None:
         """Send the replies of something that no request in hand brought about."""

@@ -38,6 +38,8 @@ class Coordinators:
         self.load_ms: dict[int, int] = {}
         """How long the loads of a broker take at least, by its id."""
         self._loads: Deadlines[tuple[int, int]] = Deadlines()
+        self._ended: dict[Broker, None] = {}
+        """Brokers whose process has ended, with groups that are still to be unloaded."""
 
     def begin(self, broker: Broker) -> None:
         """A broker starts: it serves nothing until it leads something."""
@@ -48,6 +50,12 @@ class Coordinators:
             return partition.log.durable
 
         broker.coordinator.share(durable)
+
+    def restarts(self, node: int, now: int) -> None:
+        """A stopped broker is about to start: what its process before has left of its unload comes first, at once."""
+        for broker in [broker for broker in self._ended if broker.node_id == node]:
+            broker.send_replies(broker.coordinator.finish_unload(now), now)
+            del self._ended[broker]
 
     def look(self, broker: Broker, topic: str, index: int, now: int) -> None:
         """A broker has learned something about a partition."""
@@ -118,18 +126,26 @@ class Coordinators:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        return self._loads.next()
+        instants = [broker.coordinator.next_deadline() for broker in self._ended]
+        return min((instant for instant in (self._loads.next(), *instants) if instant is not None), default=None)
 
     def tick(self, brokers: Mapping[int, Broker], now: int) -> None:
-        """End loads of transactional ids whose time is over; loads of groups are their broker's own."""
+        """End loads of transactional ids whose time is over; loads of groups are their broker's own. Go on with the unloads of brokers
+        that have ended, a slice of each: nobody else gives them a turn."""
+        for broker in list(self._ended):
+            broker.send_replies(broker.coordinator.tick(now), now)
+            if not broker.coordinator.is_unloading:
+                del self._ended[broker]
         for node, index in self._loads.due(now):
             self._transactions.load(brokers[node], index)
 
     def stopped(self, broker: Broker, now: int) -> None:
-        """A broker's process has ended."""
-        for index in sorted(self._serving.pop(broker, ())):
-            broker.unload_groups(index, now)
-        broker.send_replies(broker.coordinator.finish_unload(now), now)
+        """A broker's process has ended: it serves nothing from now on, and its groups are unloaded in slices, the first at once."""
+        serving = tuple(sorted(self._serving.pop(broker, ())))
+        if serving:
+            broker.unload_groups(serving, now)
+        if broker.coordinator.is_unloading:
+            self._ended.setdefault(broker)
         for index in self._transactions.loading(broker):
             self._loads.cancel((broker.node_id, index))
         self._transactions.stopped(broker)

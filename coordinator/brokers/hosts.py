@@ -48,7 +48,7 @@ class Hosts:
         cluster.controller.start_shutdown(broker, now)
         cluster.deliver(now)
         cluster.replication.run(now)
-        cluster.brokers[broker].shut_down(now)
+        cluster.brokers[broker].shut_down(now, in_slices=True)
         if reached:
             cluster.controller.fence(broker, f"broker {broker} was shut down", now)
             cluster.deliver(now)
@@ -71,6 +71,7 @@ class Hosts:
         self._must_be(broker, HostState.STOPPED)
         cluster = self.cluster
         cluster.network.hosts[broker] = HostState.RUNNING
+        cluster.coordinators.restarts(broker, now)
         cluster.replication.restarted(broker)
         cluster.brokers[broker] = cluster.new_broker(broker)
         self._opening.add(broker)

@@ -48,6 +48,8 @@ class Partitions:
         self._loads: dict[int, Load] = {}
         self._unloading: list[Shard] = []
         """Shards with groups that are still to be unloaded."""
+        self._emptied: dict[Shard, int] = {}
+        """Those of them whose partition was deleted; they go when the last group is unloaded."""
         self._unloading_since = now
         self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
 
@@ -82,8 +84,8 @@ class Partitions:
 
     # -- what is served
 
-    def unload(self, now: int, partition: int | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
+    def unload(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
+        """Lose one partition of __consumer_offsets, several, or all: parked requests get NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
 
         Nothing of it is served from now on. Its groups are unloaded, and parked requests answered, in slices: the first at once, the
         others with every `tick`.
@@ -93,15 +95,21 @@ class Partitions:
         return effects.outcome()
 
     def empty(self, now: int, partition: int | None = None) -> Outcome:
-        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good."""
+        """One partition of __consumer_offsets, or all, was deleted with everything it held: its groups are gone for good.
+
+        Who waits is told so in slices, as by `unload`.
+        """
         effects = Effects(now)
         partitions = tuple(self._partitions(partition))
         self._change(PartitionsEmptied(partitions), effects)
         self._unload_shards(partitions, effects)
-        self._finish_unloading(effects)
         for index in partitions:
             if index in self._shards:
-                self._shards.pop(index).durable.clear()
+                self._shards[index].durable.clear()
+                self._emptied[self._shards[index]] = index
+                if not self._shards[index].leaving:
+                    self._unloaded(self._shards[index])
+        self._go_on_unloading(effects, SLICE)
         return effects.outcome()
 
     def take_out(self, now: int, cause: int | None = None) -> tuple[tuple[int, ...], Outcome]:
@@ -145,6 +153,7 @@ class Partitions:
 
     def _begin_loads(self, partition: int | tuple[int, ...] | None, effects: Effects, *, by_itself: bool, after_ms: int = 0) -> None:
         waiting = self.availability.only(self._partitions(partition), Leadership.NOT_LED)
+        self._finish_emptied(effects)
         if waiting:
             self._change(PartitionsLoading(waiting), effects)
         for index in self.availability.only(self._partitions(partition), Leadership.LOADING):
@@ -163,12 +172,18 @@ class Partitions:
         self._loaded(tuple(loads), effects)
         return effects.outcome()
 
-    def shutdown(self, now: int) -> Outcome:
-        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6)."""
+    def shutdown(self, now: int, *, in_slices: bool = False) -> Outcome:
+        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6).
+
+        `in_slices`: groups of which nobody waits for an answer are unloaded with every `tick`.
+        """
         effects = Effects(now)
         self._change(CoordinatorStopped(), effects)
         self._unload_shards(tuple(self._shards), effects)
-        self._finish_unloading(effects)
+        if not in_slices:
+            self._finish_unloading(effects)
+        for shard in self._unloading:
+            unload.answer(shard, effects)
         return effects.outcome()
 
     def finish_unload(self, now: int) -> Outcome:
@@ -179,9 +194,11 @@ class Partitions:
 
     def _unload(self, partitions: tuple[int, ...], effects: Effects) -> None:
         if partitions:
+            waits = bool(self._unloading)
             self._change(PartitionsUnloaded(partitions), effects)
             self._unload_shards(partitions, effects)
-            self._go_on_unloading(effects, SLICE)
+            if not waits:  # many partitions may be lost one after the other at one instant
+                self._go_on_unloading(effects, SLICE)
 
     def _unload_shards(self, partitions: tuple[int, ...], effects: Effects) -> None:
         for partition in partitions:
@@ -196,13 +213,26 @@ class Partitions:
         while self._unloading and budget > 0:
             budget = unload.go_on(self._unloading[0], effects, budget)
             if not self._unloading[0].leaving:
-                del self._unloading[0]
+                self._unloaded(self._unloading[0])
         return budget
 
+    def _unloaded(self, shard: Shard) -> None:
+        if shard in self._unloading:
+            self._unloading.remove(shard)
+        emptied = self._emptied.pop(shard, None)
+        if emptied is not None:
+            del self._shards[emptied]
+
     def _finish_unloading(self, effects: Effects) -> None:
-        for shard in self._unloading:
+        for shard in list(self._unloading):
             unload.finish(shard, effects)
-        self._unloading.clear()
+            self._unloaded(shard)
+
+    def _finish_emptied(self, effects: Effects) -> None:
+        """Unload at once what is left of partitions that were deleted: new groups may get the ids of theirs."""
+        for shard in list(self._emptied):
+            unload.finish(shard, effects)
+            self._unloaded(shard)
 
     def _go_on_loading(self, partition: int, load: Load, effects: Effects, budget: int) -> int:
         budget = load.step(effects, budget)

@@ -32,11 +32,22 @@ def go_on(shard: Shard, effects: Effects, budget: int) -> int:
     """Unload groups until the budget is used up or none is left; returns what is left of the budget."""
     cause, effects.cause = effects.cause, shard.leaving_cause
     while shard.leaving and budget > 0:
-        group = shard.groups[shard.leaving[-1]]
+        group = shard.groups.get(shard.leaving[-1])
+        if group is None:  # it went before its turn (`answer`)
+            shard.leaving.pop()
+            continue
         budget -= _COST * (1 + len(group.members))
         shard.fold(group, ev.GroupUnloaded(ErrorCode.NOT_COORDINATOR), effects)
     effects.cause = cause
     return budget
+
+
+def answer(shard: Shard, effects: Effects) -> None:
+    """Unload those groups at once of which somebody waits for an answer."""
+    cause, effects.cause = effects.cause, shard.leaving_cause
+    for group_id in dict.fromkeys(group_id for group_id, _, _ in shard.parked):
+        shard.fold(shard.groups[group_id], ev.GroupUnloaded(ErrorCode.NOT_COORDINATOR), effects)
+    effects.cause = cause
 
 
 def finish(shard: Shard, effects: Effects) -> None:

@@ -48,7 +48,7 @@ class Subscription(NamedTuple):
         """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
         reader = _Reader(data)
         version = reader.version()
-        topics = tuple([reader.string() for _ in range(reader.count())])
+        topics = reader.strings()
         user_data = reader.nullable_bytes()
         owned = reader.topic_partitions() if version >= 1 else ()
         generation_id = reader.int32() if version >= 2 else NO_GENERATION
@@ -108,7 +108,7 @@ def topics_only(data: bytes) -> tuple[str, ...] | None:
     """
     reader = _Reader(data, 2)
     try:
-        topics = tuple([reader.string() for _ in range(reader.count())])
+        topics = reader.strings()
         reader.nullable_bytes()
     except WireError:
         return None
@@ -157,6 +157,22 @@ class _Reader:
 
     def string(self) -> str:
         return str(self.take(self.int16()), "utf-8", "replace")
+
+    def strings(self) -> tuple[str, ...]:
+        """An array of strings; there may be 100,000, so that each is read in place."""
+        data, total, count = self.data, len(self.data), self.count()
+        found: list[str] = []
+        pos = self.pos
+        while len(found) < count:
+            start = pos + 2
+            end = start + (data[pos] << 8 | data[pos + 1]) if start <= total else total + 1
+            if end > total or data[pos] > 0x7F:
+                self.pos = pos
+                self.string()  # raises
+            found.append(str(data[start:end], "utf-8", "replace"))
+            pos = end
+        self.pos = pos
+        return tuple(found)
 
     def nullable_string(self) -> str | None:
         size = self.int16()

@@ -27,8 +27,8 @@ def coordinator_of(cluster: Cluster, asked: int = 1) -> int:
     return found
 
 
-def commit(offset: int) -> OffsetCommitRequest:
-    return OffsetCommitRequest(group_id="g", generation_id_or_member_epoch=-1, member_id="", topics=[
+def commit(offset: int, group: str = "g") -> OffsetCommitRequest:
+    return OffsetCommitRequest(group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=[
         OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)])])
 
 

@@ -6,11 +6,13 @@ are cut, followers slow, leaders and coordinators moved, partitions reassigned. 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 import pytest
 
+from coordinator import group_coordinator
 from coordinator.brokers import ClusterError
 from coordinator.cluster import Partition
 from coordinator.cluster.controller.reassignments import reassign
@@ -29,10 +31,11 @@ from coordinator.control.cluster import (
     UnfenceBroker,
     Verb,
 )
+from coordinator.shards import partitions
 from coordinator.wire.messages.produce import ProduceResponse
 from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
-from tests.brokers.test_coordinators import commit, committed
+from tests.brokers.test_coordinators import commit, committed, coordinator_of
 
 NODES = (1, 2, 3)
 STEPS = 60
@@ -161,3 +164,26 @@ def test_nothing_that_was_acknowledged_is_lost(seed: int) -> None:
         life.step()
     life.heal()
     life.judge()
+
+
+@pytest.mark.parametrize("how", ["controlled", "crash"])
+def test_a_broker_that_stops_unloads_its_groups_in_slices(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others wait for one slice at a time; the next process of the broker begins when the unload is done."""
+    monkeypatch.setattr(partitions, "SLICE", 10)
+    monkeypatch.setattr(group_coordinator, "SLICE", 10)
+    cluster = Cluster(config={"offsets.topic.num.partitions": "1"})
+    node = coordinator_of(cluster)
+    client = cluster.client(node)
+    for number in range(40):
+        client.send(commit(5, group=f"g{number}"), 8)
+    if how == "crash":
+        cluster.hosts.crash(node, cluster.now)
+    else:
+        cluster.hosts.shut_down(node, cluster.now)
+    counts = [len(cluster.logged("GroupUnloaded"))]
+    while (due := cluster.runtime.next_deadline()) is not None and due <= cluster.now:
+        cluster.runtime.tick(cluster.now)
+        counts.append(len(cluster.logged("GroupUnloaded")))
+    assert counts[0] < 40
+    assert max(after - before for before, after in pairwise(counts)) <= 5
+    assert counts[-1] == 40

@@ -126,10 +126,61 @@ def test_a_log_may_end_in_the_middle_of_an_unload() -> None:
     assert len(went) == left and not set(went) & set(unloaded(w))
 
 
-@pytest.mark.parametrize("end", [GroupCoordinator.finish_unload, GroupCoordinator.shutdown, GroupCoordinator.empty])
+@pytest.mark.parametrize("end", [GroupCoordinator.finish_unload, GroupCoordinator.shutdown])
 def test_who_stops_unloads_the_rest_at_once(end: object) -> None:
     w = many()
     w.unload()
     w._take(end(w.coordinator, w.now))  # type: ignore[operator]
     assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
     assert w.coordinator.next_deadline() is None
+
+
+def test_a_deleted_topic_takes_its_groups_along_and_holds_nobody_for_long() -> None:
+    """ERR-5, ERR-6: nothing is kept of the groups from the beginning; each is unloaded once, so many in a slice."""
+    w = many()
+    w._take(w.coordinator.empty(w.now))
+    at_once = len(unloaded(w))
+    assert 0 < at_once < GROUPS
+    assert w.coordinator.groups == {}
+    assert refusals(w) == {ErrorCode.NOT_COORDINATOR}
+    assert all(took <= SLICE for took in in_slices(w))
+    assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
+    w._take(w.coordinator.finish_load(w.now))
+    assert w.coordinator.groups == {}
+
+
+def test_a_topic_that_is_made_again_at_once_begins_empty() -> None:
+    """What is left of the unload comes first: a new group may have the id of one that is gone."""
+    w = many()
+    w._take(w.coordinator.empty(w.now))
+    w._take(w.coordinator.finish_load(w.now))
+    assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1
+    last = f"g{GROUPS - 1}"
+    w.admin_commit({ORDERS: 7}, group=last)
+    while (due := w.coordinator.next_deadline()) is not None and due <= w.now:
+        w.tick()
+    assert set(w.coordinator.groups) == {last}
+    assert set(GroupCoordinator.replay(w.config, w.log, w.now).groups) == {last}
+
+
+def test_a_replay_that_ends_within_the_unload_of_a_deleted_topic_goes_on_with_it() -> None:
+    w = many()
+    w._take(w.coordinator.empty(w.now))
+    again = GroupCoordinator.replay(w.config, w.log, w.now)
+    assert again.groups == {}
+    went = []
+    while again.next_deadline() == w.now:
+        went += [group for group, event in again.tick(w.now).events if isinstance(event, ev.GroupUnloaded)]
+    assert len(went) + len(unloaded(w)) == GROUPS + 1
+    assert not set(went) & set(unloaded(w))
+
+
+def test_who_stops_answers_at_once_and_unloads_the_rest_in_slices() -> None:
+    """ERR-6: connections close when the process ends, so whoever waits is answered before."""
+    w = many()
+    (waiting,) = [call for call in w.calls if call.parked]
+    w._take(w.coordinator.shutdown(w.now, in_slices=True))
+    assert unloaded(w) == ["joining"]
+    assert waiting.error == ErrorCode.NOT_COORDINATOR
+    assert all(took <= SLICE for took in in_slices(w))
+    assert len(unloaded(w)) == len(set(unloaded(w))) == GROUPS + 1

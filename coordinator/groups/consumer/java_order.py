@@ -17,6 +17,8 @@ K = TypeVar("K")
 _DEFAULT_CAPACITY: Final = 16
 _MIXED: Final = 1 << 16
 """From here on `spread` changes a number that is not negative."""
+_MANY: Final = 1 << 14
+"""So many names, which a client may send, would drive all others out of the cache."""
 _GOLDEN: Final = -7046029254386353131 & 0xFFFFFFFFFFFFFFFF
 
 
@@ -70,6 +72,8 @@ def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
     if len(names) < 2:
         return list(names)
     mask = grown(set_capacity(len(names)) if capacity is None else capacity, len(names)) - 1
+    if len(names) > _MANY:
+        return _by([spread(java_hash(name)) & mask for name in names], names)
     return _by([code & mask for code in map(_spread, names)], names)
 
 
