@@ -6,6 +6,7 @@ tasks. A compressed file is one piece. Nothing here reads more than a line at a 
 
 from __future__ import annotations
 
+import errno
 import gzip
 import mmap
 import os
@@ -45,7 +46,8 @@ class Piece(NamedTuple):
 def log_files(given: Iterable[str]) -> list[str]:
     """The files that are meant: files as given, directories as the logs in them (`.jsonl`, also `.gz`, `.zst`), at any depth, sorted.
 
-    Raises SourceError for what is not there, for a directory without logs, and if one file is named twice.
+    Raises SourceError for what is not there, for what is no file (a pipe), for a directory without logs, and if one file is named twice,
+    under whatever paths.
     """
     files: list[str] = []
     for each in given:
@@ -55,13 +57,18 @@ def log_files(given: Iterable[str]) -> list[str]:
             if not found:
                 raise SourceError(f"{each}: no event logs in this directory: files called *.jsonl, *.jsonl.gz or *.jsonl.zst are")
             files.extend(found)
-        elif path.exists():
+        elif path.is_file():
             files.append(each)
+        elif path.exists():
+            raise SourceError(f"{each}: it is neither a file nor a directory; logs are read more than once, so write it to a file first")
         else:
             raise SourceError(f"{each}: no such file or directory; `coordinator serve --log` and `coordinator simulate --log` write logs")
-    twice = sorted({file for file in files if files.count(file) > 1}) if len(set(files)) < len(files) else []
-    if twice:
-        raise SourceError(f"{twice[0]} is named twice: its events would count twice")
+    seen: dict[str, str] = {}
+    for file in files:
+        first = seen.setdefault(os.path.realpath(file), file)
+        if first is not file:
+            other = "" if first == file else f", here as {first}"
+            raise SourceError(f"{file} is named twice{other}: its events would count twice")
     if not files:
         raise SourceError("no logs are named: give files or directories")
     return files
@@ -156,7 +163,8 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         try:
             import pyarrow as pa
         except ImportError:
-            raise OSError(f"{path} is packed with zstd, which needs pyarrow: install kafka-group-coordinator[spark]") from None
+            text = "it is packed with zstd, which needs pyarrow: install kafka-group-coordinator[spark]"
+            raise OSError(errno.ENOTSUP, text, path) from None
         with pa.OSFile(path, "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
             yield BufferedReader(stream, 1 << 20)
     else:

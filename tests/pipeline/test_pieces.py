@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from coordinator.pipeline.fold.pieces import fold_piece
 from coordinator.pipeline.placement import bins, chunk_count
 from coordinator.pipeline.plain import tables_of
-from coordinator.pipeline.sources import SourceError, log_files, pieces, texts
+from coordinator.pipeline.sources import Piece, SourceError, Text, log_files, pieces, texts
 
 from .kit import folded, rows, simulated
 
@@ -51,6 +53,24 @@ def test_a_packed_log_that_is_cut_short(tmp_path: Path) -> None:
     tables, counts = tables_of([str(tmp_path)])
     assert counts.add_up() and counts.events > 100
     assert "cannot be read any further" in rows(tables, "quarantine")[-1]["reason"]
+
+
+@pytest.mark.parametrize("error", [OSError("ZSTD decompress failed: Dictionary mismatch"), gzip.BadGzipFile("CRC check failed")])
+def test_a_packed_log_that_is_garbage_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
+    """It is a row in quarantine; the logs beside it are read."""
+    (tmp_path / "good.jsonl").write_text(HEADER)
+    (tmp_path / "bad.jsonl.gz").write_bytes(gzip.compress(b"x" * 9))
+
+    def garbage(piece: Piece) -> Iterator[Text]:
+        if piece.path.endswith(".gz"):
+            raise error
+        yield from texts(piece)
+
+    monkeypatch.setattr("coordinator.pipeline.fold.pieces.texts", garbage)
+    tables, counts = tables_of([str(tmp_path)])
+    assert (counts.events, counts.quarantined) == (1, 1) and counts.add_up()
+    (row,) = rows(tables, "quarantine")
+    assert row["log"].endswith("bad.jsonl.gz") and str(error) in row["reason"]
 
 
 @settings(max_examples=40)
@@ -115,6 +135,12 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
     path.write_text(HEADER)
     with pytest.raises(SourceError, match="named twice"):
         log_files([str(path), str(tmp_path)])
+    (tmp_path / "link.jsonl").symlink_to(path)
+    with pytest.raises(SourceError, match=r"link\.jsonl is named twice, here as .*/a\.jsonl"):
+        log_files([str(tmp_path)])
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceError, match="neither a file nor a directory"):
+        log_files([str(tmp_path / "pipe")])
 
 
 def test_a_file_that_goes_away_is_an_error(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def fold_piece(piece: Piece, emit: Callable[[str, Row], None], about: Mapping[st
     except (EOFError, zlib.error) as error:
         fold.unreadable(last, error)
     except OSError as error:
-        if last.number < piece.line:
+        if last.number < piece.line and error.errno is not None:  # the system's; what a decompressor says of bytes has no number
             raise
         fold.unreadable(last, error)
     fold.end()

@@ -55,8 +55,8 @@ def slots_of(master: str) -> int:
 def session(name: str, master: str | None = None, *, quick: bool = False, settings: dict[str, str] | None = None) -> Any:
     """A session. `master`: `local[2]`, `spark://host:port`, ...; default: what spark-submit says, else all cores of this machine.
 
-    `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing Java, a malformed master, and a
-    standalone master that does not answer.
+    `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing Java, a malformed master, a
+    standalone master that does not answer, and whatever else keeps Spark from starting.
     """
     master = master or os.environ.get("MASTER") or "local[*]"
     if not re.fullmatch(r"local(\[(\d+|\*)(,\s*\d+)?\])?|local-cluster\[.+\]|spark://[^/:]+:\d+(,[^/:]+:\d+)*|yarn|k8s://.+", master):
@@ -73,11 +73,25 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
     builder = SparkSession.builder.appName(name).master(_retrying(master))
     for key, value in {**_defaults(master, quick=quick), **(settings or {})}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:  # Spark and Py4J have no common class for what a start ends in
+        raise PipelineError(_not_started(master, error)) from None
     spark.sparkContext.setLogLevel("ERROR")
     if not master.startswith("local"):
         spark.sparkContext.addPyFile(str(_package()))
     return spark
+
+
+def _not_started(master: str, error: Exception) -> str:
+    """What a start of Spark ended in, in one line: the exception of Java if there is one."""
+    lines = [line.strip() for line in str(error).split("\n") if line.strip()] or [type(error).__name__]
+    why = next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+    if master.startswith("spark://"):
+        what_to_do = "is a Spark master, of the version of this PySpark, at this address, and does it accept applications?"
+    else:
+        what_to_do = "what Java wrote above says more"
+    return f"--master {master}: Spark does not start with it ({why}): {what_to_do}"
 
 
 MISSING = (
