@@ -38,7 +38,7 @@ import pytest
 
 from ..emulator import Emulator
 from . import findings
-from .disturbing import commits_fail, rebalance, wait_hit
+from .disturbing import commits_fail, news_withheld, rebalance, wait_hit
 from .record_cases import RECORDS, RecordCases
 from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
@@ -107,12 +107,25 @@ class ConsumerCases(RecordCases, TransactionCases):
     def test_another_member_comes_and_goes(self, app: ApplicationUnderTest) -> None:
         """A rebalance while records wait: what goes to the other member is its own, until it comes back."""
         app.start()
-        self._produce_and_postpone(app)
-        with app.peer() as peer:
-            app.wait(findings.BLOCKS, "the application did not rejoin when another member came", state="Stable", members=2, assigned="all")
-            with app.others_own(peer):
-                self._resume(app)
-                app.produce_to_its_share(RECORDS)
+        with ExitStack() as news:
+            if getattr(app.application, "postpone_work", None) is not None:
+                self._produce_and_postpone(app)
+                held = None
+            else:  # it is to hear of the rebalance in the middle of its work, not at its next heartbeat some seconds later
+                held = news.enter_context(news_withheld(app))
+            with app.peer() as peer:
+                if held is not None:
+                    app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
+                    before = len(app.processed() or ())
+                    app.produce(RECORDS)
+                    if not app.not_judged:
+                        app.wait_until(lambda: len(app.processed() or ()) > before, "the application processed nothing")
+                    held.release()
+                what = "the application did not rejoin when another member came"
+                app.wait(findings.BLOCKS, what, state="Stable", members=2, assigned="all")
+                with app.others_own(peer):
+                    self._resume(app)
+                    app.produce_to_its_share(RECORDS)
         app.wait_alone()
         app.wait_done()
         app.verify()

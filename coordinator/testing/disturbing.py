@@ -6,6 +6,8 @@ A group of the consumer protocol (KIP-848) has no rebalance that all members joi
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..control.own_requests import ControlError
@@ -38,6 +40,15 @@ def rebalance(app: ApplicationUnderTest, reason: str) -> None:
         if not app.members():  # those that there are rebalance already
             found = Finding(findings.LEAVES, f"it has left where its group was to rebalance: {error}")
             raise ApplicationError([found, *app.findings()]) from None
+
+
+@contextmanager
+def news_withheld(app: ApplicationUnderTest) -> Iterator[FaultHandle]:
+    """It hears of no rebalance until what this gives is released, at the end of the block at the latest: its heartbeat is held."""
+    api = "ConsumerGroupHeartbeat" if app.speaks_consumer else "Heartbeat"
+    with app.kafka.hold(api, group=app.application.group, times=1, may_miss=True) as held:
+        wait_hit(app, held, "the application sends no heartbeats")
+        yield held
 
 
 def wait_hit(app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY) -> None:

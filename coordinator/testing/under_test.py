@@ -317,8 +317,7 @@ class ApplicationUnderTest:
     def produce_to_its_share(self, count: int) -> None:
         """Write records, round all partitions, and wait until those in the application's own ones are committed."""
         self.produce(count)
-        topic = self.application.topic
-        ends = self.kafka.end_offsets(topic)
+        ends = self.kafka.end_offsets(topic := self.application.topic)
         own = {place: ends[place[1]] for member in self.members() for place in member.assignment or () if place[0] == topic}
         self.wait(findings.NO_RECOVERY, "the application did not commit what was written to its share", committed=own)
 
@@ -340,19 +339,20 @@ class ApplicationUnderTest:
 
     def findings(self) -> list[Finding]:
         """Everything that is wrong so far."""
+        commits, committed = self._commits(), self._committed()  # before it is asked what it has processed: it may be at work
         processed, lines = self.processed(), self.kafka.events()
         found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers, self._dead)]
         found += identities.shared_instance(lines, self.application.group, self._starts - 1 + self.disturbances)
         if self.transactional:
             found += identities.other_transactional_id(lines, self.application.transactional_id)
         if processed is not None:
-            topic, records, commits = self.application.topic, self._records(), self._commits()
+            topic, records = self.application.topic, self._records()
             ends = {(topic, index): end for index, end in self.kafka.end_offsets(topic).items()}
             others = set(self._others_processed)
             own = {place: [at for at in offsets if (*place, at) not in others] for place, offsets in records.items()}
             early = [] if self.transactional else findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
             found += findings.exactly_once(processed, records, commits, lines) if self.transactional else []
-            found += early or findings.gaps(processed, self._committed(), own)
+            found += early or findings.gaps(processed, committed, own)
             found += identities.without_membership(commits, lines, ever=False)
             found += findings.foreign(processed, self._handovers)
             found += findings.began_below(processed, self._others)

@@ -1,0 +1,73 @@
+"""Applications of strangers: each mistake is found and named first, and those without one are never blamed. It is for `make fuzz`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka")
+pytest.importorskip("confluent_kafka")
+
+from coordinator import Emulator
+from coordinator.testing import findings as f
+from coordinator.testing.cases import ConsumerCases
+from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from tests.testing import small_applications as small
+from tests.testing import small_transactions as transactions
+
+PATIENCE_S = 120.0
+EVERYTHING, STOPS, COMES = (
+    "test_everything_is_processed_and_committed", "test_it_stops_in_the_middle_of_its_work", "test_another_member_comes_and_goes")
+OVERTAKEN, SHARED_WORK = "test_a_rebalance_overtakes_a_commit", "test_another_member_does_some_of_the_work"
+CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
+    small.CommitsFirst: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    small.CommitsFirstInNewProtocol: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    small.WorksOnThreads: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    small.CommitsTheHighest: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    small.CommitsTheOffset: (EVERYTHING, {f.BEHIND}, 5.0),
+    small.CommitsOneTooMany: (EVERYTHING, {f.AHEAD, f.BEYOND}, 5.0),
+    small.NeverCommits: (EVERYTHING, {f.BEHIND}, 5.0),
+    small.AssignsItself: (EVERYTHING, {f.NO_MEMBER}, 5.0),
+    small.DrawsItsGroup: (EVERYTHING, {f.ELSEWHERE}, 5.0),
+    small.BeginsAnew: (SHARED_WORK, {f.AGAIN, f.IGNORES_COMMITTED, f.AFTER_LOSING}, PATIENCE_S),
+    small.CommitsWhatItIsGiven: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    small.KeepsItsBuffer: (COMES, {f.AFTER_LOSING, f.FOREIGN, f.AGAIN}, PATIENCE_S),
+    small.NewConsumerForEachError: (OVERTAKEN, {f.LEAVES}, PATIENCE_S),
+    small.DoesNotClose: (STOPS, {f.DOES_NOT_LEAVE}, 5.0),
+    small.SharesItsInstance: (EVERYTHING, {f.SHARED}, 20.0),
+    small.SwallowsErrors: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    small.CommitsThePoll: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    transactions.AnswersWithoutOffsets: (EVERYTHING, {f.OUTSIDE}, PATIENCE_S),
+    transactions.DrawsItsTransactionalId: (EVERYTHING, {f.OTHER_ID}, PATIENCE_S),
+    transactions.AnswersWhatWasAborted: ("test_what_others_aborted_is_not_answered", {f.ABORTED}, PATIENCE_S),
+    transactions.GoesOnBehindAnAbort: ("test_the_offsets_of_a_transaction_are_refused", {f.GAP}, PATIENCE_S),
+}
+"""For each mistake a case that finds it, the names that its first finding may have, and how long what never happens is awaited."""
+
+
+def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> None:
+    if hasattr(application, "output_topic"):
+        kafka.create_topic(application.output_topic, 1)
+    under_test = ApplicationUnderTest(kafka, application, patience_s=patience_s)
+    try:
+        getattr(ConsumerCases(), case)(under_test)
+    finally:
+        under_test.close()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("application", CASES)
+def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small]) -> None:
+    case, names, patience_s = CASES[application]
+    with pytest.raises(ApplicationError) as found:
+        play(kafka, application(), case, patience_s)
+    assert found.value.findings[0].name in names, found.value
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "case", [EVERYTHING, STOPS, COMES, OVERTAKEN, SHARED_WORK, "test_its_session_expires", "test_it_dies_without_leaving"])
+@pytest.mark.parametrize("application", [*small.RIGHT, transactions.Answers])
+def test_who_makes_none_is_not_blamed(kafka: Emulator, application: type[small.Small], case: str) -> None:
+    play(kafka, application(), case, PATIENCE_S)
