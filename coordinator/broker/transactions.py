@@ -15,10 +15,14 @@ from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..cluster.partition_log import Marker
 from ..cluster.producers import BOUND_TO_RISE
 from ..cluster.records import BatchRefused
+from ..deadlines import Deadlines
 from ..errors import ErrorCode
 from ..transactions.config import TransactionConfig
 from ..transactions.coordinator import Ending, EventSink, TransactionCoordinator, TransactionResult
 from ..transactions.decide import Partition, Producer
+from ..transactions.model import Transaction
+from ..transactions.retold import retold
+from ..transactions.states import ENDING
 from . import data_log
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from ..cluster.producers import ProducerIds
     from ..cluster.replication import Replication
     from ..event_log import EventLog
+    from ..transactions.events import Event
     from ..wire.schema import Message
     from .call import Call
     from .parked_fetches import ParkedFetches
@@ -60,6 +65,15 @@ class Cooperation(Protocol):
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
         """Whether all that a broker wrote of a transactional id is replicated."""
+
+    def changing(self, host: TransactionHost, event: Event, now: int) -> None:
+        """An event of a transactional id is about to be folded at a broker."""
+
+    def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
+        """What a transactional id was before its last write, while that is not replicated as far as the broker knows."""
+
+    def settled(self, host: TransactionHost, transactional_id: str) -> None:
+        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request in hand."""
 
     def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
         """The transactions of the broker that coordinates a transactional id, as far as a broker knows and can ask it."""
@@ -126,8 +140,12 @@ class Transactions:
         config = TransactionConfig()
         broker.configs.keep_current(config, broker.configs.transaction_config)
         self.coordinator = TransactionCoordinator(config, broker.producer_ids.next, broker.log if others is None else others.sink(broker))
+        self._give_up: Deadlines[str] = Deadlines()
+        """When the write of a transactional id has taken too long: what was written then does not count here."""
         if others is not None:
             self.coordinator.append_error = lambda transactional_id: others.append_error(broker, transactional_id)
+            self.coordinator.is_pending = lambda transactional_id, now: not others.replicated(broker, transactional_id, now)
+            self.coordinator.changing = lambda event, now: others.changing(broker, event, now)
 
     # -- what handlers use
 
@@ -136,7 +154,12 @@ class Transactions:
         error = self.refuse(transactional_id, call.now)
         if error:
             return TransactionResult(error)
-        return self._ended(self.coordinator.init_producer(transactional_id, timeout_ms, expected, call.now, call.cause))
+        answer = self._ended(self.coordinator.init_producer(transactional_id, timeout_ms, expected, call.now, call.cause))
+        if answer.error is ErrorCode.COORDINATOR_NOT_AVAILABLE and transactional_id not in self.coordinator.transactions:
+            producer_id = self._broker.producer_ids.next()
+            self._put_back(Transaction.begun(transactional_id, producer_id, timeout_ms), call.now, call.cause)
+        self._expect(transactional_id, call.now)
+        return answer
 
     def end(self, transactional_id: str, producer: Producer, *, commit: bool, epoch_rises: bool, call: Call) -> TransactionResult:
         """`TransactionCoordinator.end`; markers are written after the answer."""
@@ -145,12 +168,15 @@ class Transactions:
             return TransactionResult(error)
         answer = self.coordinator.end(
             transactional_id, producer, commit=commit, epoch_rises=epoch_rises, now=call.now, cause=call.cause)
+        self._expect(transactional_id, call.now)
         return self._ended(answer, marker_version=BOUND_TO_RISE if epoch_rises else 0)
 
     def add(self, transactional_id: str, producer: Producer, partitions: Collection[Partition], call: Call) -> ErrorCode:
         """`TransactionCoordinator.add`."""
-        return self.refuse(transactional_id, call.now) or self.coordinator.add(
+        error = self.refuse(transactional_id, call.now) or self.coordinator.add(
             transactional_id, producer, partitions, call.now, call.cause)
+        self._expect(transactional_id, call.now)
+        return error
 
     def verify(self, transactional_id: str, producer: Producer, partition: Partition, call: Call) -> ErrorCode:
         """`TransactionCoordinator.verify`."""
@@ -201,6 +227,13 @@ class Transactions:
             return ErrorCode.NONE
         return ErrorCode.CONCURRENT_TRANSACTIONS
 
+    def shown(self, transactional_id: str, now: int) -> Transaction | None:
+        """A transactional id as it is told to who asks: what is not replicated does not show."""
+        if self.not_replicated(transactional_id, now):
+            assert self._others is not None
+            return self._others.before(self._broker, transactional_id)
+        return self.coordinator.transactions.get(transactional_id)
+
     def write_timeout_ms(self, message: Message) -> int:
         """How long what a request wrote of transactional ids may take to be replicated: as long as their transactions (ERR-1)."""
         named = [getattr(message, "transactional_id", ""), getattr(message, "v3_and_below_transactional_id", "")]
@@ -231,12 +264,39 @@ class Transactions:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        return self.coordinator.next_deadline()
+        due = (self.coordinator.next_deadline(), self._give_up.next())
+        return min((at for at in due if at is not None), default=None)
 
     def tick(self, now: int) -> None:
-        """Abort transactions that take too long, forget ids that nobody uses. `go_on` writes the markers."""
+        """Abort transactions that take too long, forget ids that nobody uses; what was not replicated in time does not count. `go_on`
+        writes the markers."""
+        for name in self._give_up.due(now):
+            self._go_back(name, now)
         for ending in self.coordinator.tick(now):
             self._end(ending, BOUND_TO_RISE)
+            self._expect(ending.transactional_id, now)
+
+    def _expect(self, transactional_id: str, now: int) -> None:
+        """What was written of a transactional id has to be replicated within its transaction's timeout."""
+        if self.not_replicated(transactional_id, now) and self._give_up.get(transactional_id) is None:
+            self._give_up.arm(transactional_id, now + self.coordinator.transactions[transactional_id].timeout_ms)
+
+    def _go_back(self, transactional_id: str, now: int) -> None:
+        """As in Kafka, a transactional id is what it was before the write that was not replicated in time. The write stays in the log: a
+        later one stands behind it."""
+        if not self.not_replicated(transactional_id, now):
+            return
+        assert self._others is not None
+        before = self._others.before(self._broker, transactional_id)
+        if before is None or before.state in ENDING:
+            return
+        self.unfinished = [each for each in self.unfinished if each.ending.transactional_id != transactional_id]
+        self._put_back(before, now, None)
+
+    def _put_back(self, one: Transaction, now: int, cause: int | None) -> None:
+        self.coordinator.put_back(one.transactional_id, retold(one, "a write was not replicated"), now, cause)
+        assert self._others is not None
+        self._others.settled(self._broker, one.transactional_id)
 
     # -- how transactions end
 

@@ -2,7 +2,8 @@
 
 Owns which partitions each broker serves, and what it wrote that is not replicated yet. Rules: what is known of transactional ids stands in
 the partition's log, as it does for groups, so the broker that comes to lead it loads what its own copy holds, and ends what was decided to
-end; until the last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS. Does not depend on requests.
+end; until the last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS, and shows as it was before.
+Does not depend on requests.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..errors import ErrorCode
 from ..transactions import events as ev
 from ..transactions.coordinator import EventSink
 from ..transactions.decide import Partition
+from ..transactions.model import Transaction
 from .events_log import TransactionsLog
 
 if TYPE_CHECKING:
@@ -27,10 +29,14 @@ if TYPE_CHECKING:
 
 
 class _Written:
-    """An `EventSink`: the partition's log and the event log. `last`: by id the partition, and the offset behind the last event."""
+    """An `EventSink`: the partition's log and the event log.
+
+    `last`: by id the partition, and the offset behind the last event; `before`: what the id was before that, if anything.
+    """
 
     def __init__(self, host: TransactionHost, log: EventLog | None) -> None:
         self.last: dict[str, tuple[int, int]] = {}
+        self.before: dict[str, Transaction] = {}
         self._host = host
         self._log = log
 
@@ -94,8 +100,35 @@ class SharedTransactions:
         partition = host.cluster.partition(TRANSACTION_STATE, index)
         if partition is not None and partition.log.high_watermark < end:
             return False
-        del last[transactional_id]
+        self._forget(host, transactional_id)
         return True
+
+    def changing(self, host: TransactionHost, event: ev.Event, now: int) -> None:
+        """An event of a transactional id is about to be folded: keep what it was. A new id shows as Empty, under no epoch, until then."""
+        written, name = self._written[host], event.transactional_id
+        if name in written.last:
+            return
+        known = self._brokers[host.node_id].transactions.coordinator.transactions.get(name)
+        if known is not None:
+            written.before[name] = known.copy()
+        elif isinstance(event, ev.ProducerInitialized):
+            written.before[name] = Transaction.begun(name, event.producer_id, event.timeout_ms)
+
+    def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
+        """What a transactional id was before its last write, while that is not replicated as far as the broker knows."""
+        return self._written[host].before.get(transactional_id)
+
+    def settled(self, host: TransactionHost, transactional_id: str) -> None:
+        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request in hand."""
+        self._forget(host, transactional_id)
+        gate = self._brokers[host.node_id].gate
+        if gate is not None:
+            gate.begin()
+
+    def _forget(self, host: TransactionHost, transactional_id: str) -> None:
+        written = self._written[host]
+        written.last.pop(transactional_id, None)
+        written.before.pop(transactional_id, None)
 
     def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
         """The transactions of the broker that coordinates a transactional id, as far as a broker knows and can ask it."""
@@ -146,11 +179,11 @@ class SharedTransactions:
         if index not in serving:
             return
         serving.discard(index)
-        coordinator, last = broker.transactions.coordinator, self._written[broker].last
+        coordinator = broker.transactions.coordinator
         gone = [name for name in coordinator.transactions if partition_for(broker.configs, TRANSACTION_STATE, name) == index]
         coordinator.unload(gone)
         for name in gone:
-            last.pop(name, None)
+            self._forget(broker, name)
 
     def stopped(self, broker: Broker) -> None:
         """A broker's process has ended: nothing of it is left."""

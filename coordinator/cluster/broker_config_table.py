@@ -353,3 +353,10 @@ add.partitions.to.txn.retry.backoff.ms int 20 1.. -
 INTERNAL_TABLE = """
 group.consumer.regex.refresh.interval.ms int 600000 10000.. -
 """
+
+# Rates of the replication throttles: only given at run time, and shown where they are given.
+RATES_TABLE = """
+leader.replication.throttled.rate long null 0.. cluster
+follower.replication.throttled.rate long null 0.. cluster
+replica.alter.log.dirs.io.max.bytes.per.second long null 0.. cluster
+"""

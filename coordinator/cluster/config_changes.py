@@ -16,7 +16,7 @@ from ..errors import ErrorCode
 from ..java_hash import in_hash_order, java_hash
 from . import client_metrics, group_configs, topic_configs
 from .config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
-from .configs import BrokerConfigs, broker_defs
+from .configs import BrokerConfigs, broker_defs, run_time_defs
 from .model import Cluster
 from .topic_names import why_invalid
 
@@ -136,10 +136,11 @@ def alter_broker(
     if not for_all:
         check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
     own = configs.dynamic_default if for_all else configs.dynamic
-    values = _apply_as_broker({} if replace else own, changes)
+    asked = list(changes)
+    values = _apply_as_broker({} if replace else own, asked)
     _check_broker_names(values, for_all=for_all)
     _check_broker_values(values, configs)
-    if not for_all and _MIN_ISR in values:
+    if not for_all and (_MIN_ISR in values or any(change.name == _MIN_ISR for change in asked)):
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Broker-level {_MIN_ISR} cannot be altered while ELR is enabled.")
     if for_all and _MIN_ISR in own and _MIN_ISR not in values:
         raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.")
@@ -225,7 +226,7 @@ def _base(name: str) -> str:
 
 
 def _check_broker_names(values: Mapping[str, str], *, for_all: bool) -> None:
-    defs = broker_defs()
+    defs = run_time_defs()
     known = {name: defs[_base(name)] for name in values if _base(name) in defs}
     _refuse("Cannot update these configs dynamically", (name for name in known if name in defs and known[name].update == "-"))
     _refuse(

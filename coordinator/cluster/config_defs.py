@@ -15,7 +15,7 @@ ConfigValue: TypeAlias = bool | int | float | str | list[str] | None
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 _FRACTION = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?Infinity|[+-]?NaN)[dDfF]?\Z")
 _MOST_DIGITS = 19  # of 63 bits
-_THROTTLED = re.compile(r"[0-9]+:[0-9]+\Z")
+_THROTTLED = re.compile(r"([0-9]+:[0-9]+)?\Z")
 THROTTLED_FORM = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .client_metrics import client_metrics_defs
 from .config_defs import ConfigSource, ConfigType, show
-from .configs import BROKER_SYNONYMS, BrokerConfigs, broker_defs
+from .configs import BROKER_SYNONYMS, BrokerConfigs, broker_defs, run_time_defs
 from .group_configs import broker_synonym, group_defs
 from .topic_configs import SYNONYMS, effective_value, topic_defs
 
@@ -102,7 +102,7 @@ _Layers = tuple[tuple[dict[str, str], ConfigSource], ...]
 
 
 def _broker_entry(configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True) -> ConfigEntry:
-    of = broker_defs().get(name)
+    of = run_time_defs().get(name)
     if of is None:  # a name Kafka does not know could be a plug-in's, and secret: it is never shown
         hidden = [Synonym(name, None, source) for values, source in layers if name in values]
         return ConfigEntry(name, None, True, hidden[0].source, True, ConfigType.UNKNOWN, hidden)
@@ -115,7 +115,7 @@ def _broker_entry(configs: BrokerConfigs, name: str, layers: _Layers, *, default
 def _synonyms(configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True) -> list[Synonym]:
     """All places of a broker configuration that hold a value, but none that stands before the first of its own name."""
     found = dropwhile(lambda synonym: synonym.name != name, _places(BROKER_SYNONYMS.get(name, (name,)), layers, defaults))
-    return [synonym._replace(value=None) for synonym in found] if broker_defs()[name].sensitive else list(found)
+    return [synonym._replace(value=None) for synonym in found] if run_time_defs()[name].sensitive else list(found)
 
 
 def _places(names: tuple[str, ...], layers: _Layers, defaults: bool) -> Iterator[Synonym]:
@@ -123,6 +123,6 @@ def _places(names: tuple[str, ...], layers: _Layers, defaults: bool) -> Iterator
         yield from (Synonym(name, values[name], source) for name in names if name in values)
     if defaults:
         for name in names:
-            default = broker_defs()[name].default
+            default = run_time_defs()[name].default
             if default is not None:
                 yield Synonym(name, default, ConfigSource.DEFAULT)

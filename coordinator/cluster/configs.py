@@ -79,8 +79,17 @@ def internal_defs() -> dict[str, ConfigDef]:
     return read_table(INTERNAL_TABLE)
 
 
+@cache
+def run_time_defs() -> dict[str, ConfigDef]:
+    """Broker configurations that may be changed at run time, if Kafka lets them: all that it shows, and those that have no value until
+    then."""
+    from .broker_config_table import RATES_TABLE
+
+    return broker_defs() | read_table(RATES_TABLE)
+
+
 def _def(name: str) -> ConfigDef:
-    return broker_defs().get(name) or internal_defs()[name]
+    return run_time_defs().get(name) or internal_defs()[name]
 
 
 REASSIGNMENT_CONTROLLER = "reassignment.controller"

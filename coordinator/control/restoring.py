@@ -9,7 +9,7 @@ of brokers and groups, faults and clients are no part of it. Called between two 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..cluster.partition_log import PartitionLog
 from ..groups.offsets.events import CommittedOffset, OffsetsCommitted, OffsetsPending
 from ..transactions import events as tx
-from ..transactions.states import TransactionState
+from ..transactions.retold import retold
 from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from .own_requests import ControlError, ask
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..cluster import Topic
     from ..groups.events import Event
-    from ..transactions.model import Transaction
     from .session import KitSession
 
 _TIMELESS = tx.ProducerInitialized | tx.TransactionCompleted | tx.TransactionalIdExpired | tx.TransactionalIdDeleted
@@ -94,7 +93,7 @@ def take(session: KitSession) -> Snapshot:
                 groups |= {group_id: tuple(event for _, event in shard.durable.events_of(group_id)) for group_id in shard.durable.groups()}
         for name, one in broker.transactions.coordinator.transactions.items():
             if not broker.transactions.availability(name):
-                transactions[name] = tuple(_events_of(one))
+                transactions[name] = tuple(retold(one, "a snapshot is restored"))
     topics = tuple(_saved(session, topic) for topic in brokers[0].cluster.topics.values() if not topic.internal)
     return Snapshot(tuple(broker.node_id for broker in brokers), topics, groups, transactions, session.now())
 
@@ -108,21 +107,6 @@ def _saved(session: KitSession, topic: Topic) -> SavedTopic:
         log.adopt(found.log)
         partitions.append(SavedPartition(tuple(found.replicas), found.leader_epoch, log))
     return SavedTopic(topic.name, topic.id, dict(topic.configs), tuple(partitions))
-
-
-def _events_of(one: Transaction) -> Iterator[tx.Event]:
-    """The fewest events that make a transactional id what it is."""
-    name, state, producer_id, epoch = one.transactional_id, one.state, one.producer_id, one.producer_epoch
-    yield tx.ProducerInitialized(name, producer_id, epoch, one.last_producer_epoch, one.previous_producer_id, one.timeout_ms)
-    if one.started_ms is None:
-        return
-    yield tx.PartitionsEnlisted(name, tuple(one.partitions), one.started_ms)
-    committed = state in (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT)
-    if state in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT):
-        yield tx.TransactionPrepared(
-            name, committed, "a snapshot is restored", producer_id, epoch, one.last_producer_epoch, one.next_producer_id, one.started_ms)
-    elif state is not TransactionState.ONGOING:
-        yield tx.TransactionCompleted(name, committed, producer_id, epoch, one.previous_producer_id)
 
 
 # -- restoring ---------------------------------------------------------------------------------------------------------

@@ -72,6 +72,10 @@ class TransactionCoordinator:
         self.transactions: dict[str, Transaction] = {}
         self.append_error: Callable[[str], ErrorCode] = _no_error
         """Why nothing can be written of a transactional id now, as its producer is told."""
+        self.is_pending: Callable[[str, int], bool] = _never
+        """Whether what was written last of a transactional id does not count yet. Nothing more is written of it meanwhile."""
+        self.changing: Callable[[ev.Event, int], None] = _not_told
+        """Hears of each event, and its instant, before it is folded."""
         self._fresh = fresh
         self._log = log
         self._deadlines: Deadlines[tuple[int, str]] = Deadlines()
@@ -193,7 +197,7 @@ class TransactionCoordinator:
         """Let happen what is due: unused ids are forgotten, and each overdue transaction is given to be ended."""
         for kind, transactional_id in self._deadlines.due(now):
             transaction = self.transactions[transactional_id]
-            if self.append_error(transactional_id):
+            if self.append_error(transactional_id) or self.is_pending(transactional_id, now):
                 interval_ms = self.config.abort_interval_ms if kind == _ABORT else self.config.expiration_interval_ms
                 self._deadlines.arm((kind, transactional_id), _first_look(now + 1, interval_ms))
                 continue
@@ -247,6 +251,7 @@ class TransactionCoordinator:
 
     def _fold(self, event: ev.Event, now: int, cause: int | None) -> int | None:
         name = event.transactional_id
+        self.changing(event, now)
         self._apply(event, now)
         if name in self.transactions:
             self._arm(self.transactions[name])
@@ -284,6 +289,14 @@ class TransactionCoordinator:
 
 def _no_error(transactional_id: str) -> ErrorCode:
     return ErrorCode.NONE
+
+
+def _never(transactional_id: str, now: int) -> bool:
+    return False
+
+
+def _not_told(event: ev.Event, now: int) -> None:
+    """Nobody listens."""
 
 
 def _first_look(instant: int, interval_ms: int) -> int:

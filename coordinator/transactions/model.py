@@ -34,6 +34,13 @@ class Transaction:
         """When the open or last transaction began; None since the producer was initialized."""
         self.updated_ms = 0
 
+    @classmethod
+    def begun(cls, transactional_id: str, producer_id: int, timeout_ms: int) -> Transaction:
+        """A transactional id whose producer has no epoch yet."""
+        one = cls(transactional_id)
+        one.producer_id, one.timeout_ms = producer_id, timeout_ms
+        return one
+
     @property
     def exhausted(self) -> bool:
         """Whether the producer id has no epoch left to give."""
@@ -42,6 +49,14 @@ class Transaction:
     def snapshot(self) -> tuple[object, ...]:
         """Everything there is to know, shared with nobody: equal snapshots mean equal transactions."""
         return tuple(tuple(self.partitions) if name == "partitions" else getattr(self, name) for name in self.__slots__)
+
+    def copy(self) -> Transaction:
+        """The same, shared with nobody."""
+        one = Transaction(self.transactional_id)
+        for name in self.__slots__:
+            setattr(one, name, getattr(self, name))
+        one.partitions = dict(self.partitions)
+        return one
 
     def __repr__(self) -> str:
         return f"Transaction({self.transactional_id!r}, {self.state}, producer {self.producer_id} epoch {self.producer_epoch})"

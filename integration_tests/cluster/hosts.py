@@ -16,9 +16,10 @@ from integration_tests.java_cluster import QUICK_TO_NOTICE, RACKS, JavaCluster
 SETTINGS: Final = {
     **QUICK_TO_NOTICE, "leader.imbalance.check.interval.seconds": "3600", "group.consumer.assignment.interval.ms": "0",
     "group.consumer.max.session.timeout.ms": "600000", "group.consumer.session.timeout.ms": "600000",
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }  # fmt: skip
-"""No leader moves by itself in the midst of a scenario, each heartbeat that wants a new assignment gets it, and no consumer's session ends
-while a broker is slow to start."""
+"""Consumers that name their rack may read from followers (KIP-392). No leader moves by itself in the midst of a scenario, each heartbeat
+that wants a new assignment gets it, and no consumer's session ends while a broker is slow to start."""
 MISSED_S: Final = 2.5
 """Longer than a broker's session, and than the voters wait for the leader of their quorum."""
 

@@ -219,6 +219,90 @@ def test_too_few_replicas_take_no_transactions() -> None:
     assert state(cluster, node) == "Ongoing"
 
 
+class Stalled:
+    """A transaction whose coordinator's followers copy nothing, though all are in sync until it is noticed."""
+
+    def __init__(self) -> None:
+        self.cluster = Cluster(config={"replica.lag.time.max.ms": "1000000"})
+        self.node, self.producer = begin(self.cluster)
+        self.client = self.cluster.client(self.node)
+
+    def stall(self, delay_ms: int = 100_000) -> None:
+        for follower in state_followers(self.cluster, self.node):
+            self.cluster.do(SlowFollower(follower, delay_ms=delay_ms))
+
+    def described(self, name: str = "t") -> Any:
+        told: Any = self.cluster.client(self.node).ask(DescribeTransactionsRequest(transactional_ids=[name]), 0)
+        return told.transaction_states[0]
+
+    def codes(self) -> list[int]:
+        return [answer.error_code for answer in self.client.answers()]  # type: ignore[attr-defined]
+
+
+def test_an_end_that_is_not_replicated_in_time_is_taken_back() -> None:
+    """ERR-1: the transaction is open again, shows as open all the while, and is ended by the next request."""
+    stalled = Stalled()
+    stalled.stall()
+    stalled.client.send(EndTxnRequest(
+        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.cluster.pass_time(59_999)
+    assert stalled.codes() == []
+    assert stalled.described().transaction_state == "Ongoing"
+    assert end(stalled.cluster, stalled.node, stalled.producer) == ErrorCode.CONCURRENT_TRANSACTIONS
+    stalled.cluster.pass_time(1)
+    assert stalled.codes() == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert stalled.described().transaction_state == "Ongoing"
+    stalled.stall(0)
+    assert end(stalled.cluster, stalled.node, stalled.producer, commit=False) == 0
+    assert stalled.described().transaction_state == "CompleteAbort"
+    assert ends(stalled.cluster, 0) == {(2, 2)}, "one marker: what was taken back wrote none"
+
+
+def test_a_new_id_that_is_not_replicated_in_time_has_no_epoch() -> None:
+    stalled = Stalled()
+    stalled.stall()
+    configs = stalled.cluster.runtime.configs[1]
+    name = next(
+        name for name in map(str, range(1_000))
+        if partition_for(configs, TRANSACTION_STATE, name) == partition_for(configs, TRANSACTION_STATE, "t"))
+    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=2_000, producer_id=-1, producer_epoch=-1)
+    stalled.client.send(request, 4)
+    shown = stalled.described(name)
+    stalled.cluster.pass_time(2_000)
+    assert stalled.codes() == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    for told in (shown, stalled.described(name)):
+        assert (told.error_code, told.transaction_state, told.producer_epoch) == (0, "Empty", -1)
+    stalled.stall(0)
+    again: Any = stalled.client.ask(request, 4)
+    assert (again.error_code, again.producer_id, again.producer_epoch) == (0, shown.producer_id, 0)
+
+
+def test_what_is_replicated_just_in_time_counts() -> None:
+    stalled = Stalled()
+    stalled.stall(50_000)
+    stalled.client.send(EndTxnRequest(
+        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.cluster.pass_time(70_000)
+    assert stalled.codes() == [ErrorCode.NONE]
+    stalled.stall(0)
+    stalled.cluster.pass_time(100_000)
+    assert stalled.described().transaction_state == "CompleteCommit"
+
+
+def test_the_next_coordinator_has_what_was_taken_back() -> None:
+    stalled = Stalled()
+    stalled.stall()
+    stalled.client.send(EndTxnRequest(
+        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.cluster.pass_time(60_000)
+    stalled.stall(0)
+    stalled.cluster.pass_time(1_000)
+    stalled.cluster.do(StopBroker(stalled.node))
+    node = coordinator_of(stalled.cluster, next(other for other in (1, 2, 3) if other != stalled.node))
+    assert state(stalled.cluster, node) == "Ongoing"
+    assert end(stalled.cluster, node, stalled.producer) == 0
+
+
 def test_producer_ids_come_in_blocks() -> None:
     """1,000 a broker, and a new block after a restart."""
     cluster = Cluster()

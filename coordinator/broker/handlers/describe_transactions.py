@@ -27,15 +27,15 @@ def handle(broker: Broker, call: Call) -> Sliced:
     request = call.message
     assert isinstance(request, DescribeTransactionsRequest)
     return row_by_row(
-        request.transactional_ids, lambda name: _describe(broker, name),
+        request.transactional_ids, lambda name: _describe(broker, name, call.now),
         lambda states: DescribeTransactionsResponse(transaction_states=states))
 
 
-def _describe(broker: Broker, name: str) -> TransactionState:
+def _describe(broker: Broker, name: str, now: int) -> TransactionState:
     unavailable = broker.transactions.availability(name)
     if unavailable:
         return TransactionState(error_code=unavailable, transactional_id=name)
-    known = broker.transactions.coordinator.transactions.get(name)
+    known = broker.transactions.shown(name, now)
     if known is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST
         return TransactionState(error_code=error, transactional_id=name)

@@ -59,7 +59,7 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
             if pattern is not None and pattern.instructions * len(name) > MOST_STEPS:
                 return refused
         for number, name in enumerate(list(broker.transactions.coordinator.transactions)):
-            one = broker.transactions.coordinator.transactions.get(name)
+            one = broker.transactions.shown(name, call.now)
             if one is not None and wanted(one) and not broker.transactions.availability(name):
                 response.transaction_states.append(
                     TransactionState(transactional_id=name, producer_id=one.producer_id, transaction_state=str(one.state)))

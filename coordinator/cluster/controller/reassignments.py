@@ -60,10 +60,11 @@ def reassign(
     why = why_invalid_target(index, target, controller.cluster.brokers)
     if why is not None:
         return Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, why)
-    original = [node for node in partition.replicas if node not in partition.adding]
-    if not allow_factor_change and len(target) != len(original):
-        why = f"The replication factor is changed from {len(original)} to {len(target)}"
+    staying = [node for node in partition.replicas if node not in partition.removing]
+    if not allow_factor_change and len(target) != len(staying):
+        why = f"The replication factor is changed from {len(staying)} to {len(target)}"
         return Refusal(ErrorCode.INVALID_REPLICATION_FACTOR, why)
+    original = [node for node in partition.replicas if node not in partition.adding]
     planned = plan(partition.replicas, target)
     reason = f"to be moved from {_text(original)} to {_text(target)}"
     controller.change(
@@ -82,7 +83,8 @@ def _cancel(controller: Controller, partition: Partition, now: int, cause: int |
         if topic.effective("unclean.leader.election.enable") is not True:
             return Refusal(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"Unable to revert partition assignment: no replica of {_text(replicas)} is in sync, and unclean leader election is off.")
+                f"Unable to revert partition assignment for {partition.topic}:{partition.index} because it would require an unclean leader "
+                "election.")
         isr = replicas[:1]
     controller.change(
         partition, f"cancelled: back to {_text(replicas)}", now, cause, replicas=replicas, isr=isr, adding=[], removing=[])

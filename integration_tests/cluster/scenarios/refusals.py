@@ -52,7 +52,6 @@ def fetch_at_who_does_not_lead(c: Cluster) -> None:
     for version in (11, 12, 13, 16, 17, 18):
         fetch(c.at(2), followed, of_followed, version=version)
         fetch(c.at(2), strange, of_strange, version=version)
-    fetch(c.at(1), followed, of_followed, rack="b")
     for broker in (1, 2):
         fetch(c.at(broker), followed, of_followed, offset=7)
         fetch(c.at(broker), followed, of_followed, epoch=5)
