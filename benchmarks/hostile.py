@@ -2,9 +2,11 @@
 
 For every API and every array of its request, tagged fields too, there is a request whose array is as long as a MiB allows, once with equal
 and once with different elements, and one whose elements have names of 32,000 bytes; for every API one with as many unknown tagged
-fields as a MiB holds, in its header and behind its body; and for those that take a regular expression the worst patterns of 32 KiB. A large
-request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and 100 ms more for each MiB of
-the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
+fields as a MiB holds, in its header and behind its body; for those that take a regular expression the worst patterns of 32 KiB; and
+subscriptions of 120,000 topics.
+
+A large request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and 100 ms more for each
+MiB of the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
 
     python -m benchmarks.hostile [--brokers N] [part of a name ...]
 """
@@ -25,6 +27,7 @@ from coordinator.broker.core import Broker
 from coordinator.brokers import Brokers, ClusterOptions
 from coordinator.cluster import CONSUMER_OFFSETS
 from coordinator.cluster.configs import BrokerConfigs
+from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -40,6 +43,7 @@ FREE_MS, MS_PER_MIB = 100, 100
 TOPIC, GROUP, PARTITIONS = "t", "g", 50
 LONG_NAME = 32_000
 PATTERN_BYTES = 32_700
+SUBSCRIBED = 120_000
 PATTERNS = (
     "(a+)+b", "a", "(", "[", "a|", "|", "x*", ".*", ".", "(.)", "(?:", "[a-z]", "(a*)*", "(.|.)*", "(?i)k", "(?i)é", "[[:alpha:]]", r"\pL",
     r"\d\w\s\b", r"[^\x00-\x{10FFFF}]", r"\x{10FFFF}", r"\p{Greek}", "a{1000}", "x{0,1000}", "(x{0,30}){0,30}", "(?P<n>a)",
@@ -250,6 +254,20 @@ def patterns(key: int) -> Iterator[tuple[str, Request, int]]:
             yield f"ListTransactions v2 {pattern} x {len(repeated) // len(pattern)}", request, 2
 
 
+def subscriptions(key: int) -> Iterator[tuple[str, Request, int]]:
+    """Requests of members that subscribe to very many topics, none of which is there."""
+    names = [f"n.{number}" for number in range(SUBSCRIBED)]
+    if key == ConsumerGroupHeartbeatRequest.api_key:
+        yield f"ConsumerGroupHeartbeat v1 joins with {SUBSCRIBED} names", ConsumerGroupHeartbeatRequest(
+            group_id="subscribed", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[],
+            subscribed_topic_names=names), 1
+    elif key == JoinGroupRequest.api_key:
+        protocols = [JoinGroupRequestProtocol(name="range", metadata=Subscription(topics=tuple(names)).encode())]
+        yield f"JoinGroup v3 with a subscription of {SUBSCRIBED} names", JoinGroupRequest(
+            group_id="subscribed", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer",
+            protocols=protocols), 3
+
+
 def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
     """Frames with as many unknown tagged fields as fit: in the header, behind the body, all different, and one that is large."""
     api = apis.api(key)
@@ -278,7 +296,7 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
         if wanted and not any(part in title for part in wanted):
             continue
         stage = Stage(brokers)
-        for requests in (long_arrays(stage, key), long_names(stage, key), patterns(key)):
+        for requests in (long_arrays(stage, key), long_names(stage, key), patterns(key), subscriptions(key)):
             for name, request, version in requests:
                 yield Stage(brokers).ask(request, version, name)
         for name, data in many_tags(key):
