@@ -29,6 +29,9 @@ from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connection import Connection
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.record_codec import build_batch
+from coordinator.control.fault_board import FaultBoard
+from coordinator.control.faults import Fail, Fault, Selector
+from coordinator.control.journal import Records
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
@@ -151,8 +154,18 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
     return work, times
 
 
-def _heartbeat() -> Work:
+def _unused_fault(broker: Any) -> None:
+    FaultBoard(lambda: [broker], 1).add(Fault(Selector(api="OffsetCommit"), Fail(27)))
+
+
+def _journal(broker: Any) -> None:
+    Records(lambda: [broker], 10_000)
+
+
+def _heartbeat(prepare: Callable[[Any], None] | None = None) -> Work:
     group = _Group(1)
+    if prepare is not None:
+        prepare(group.broker)
     beat = _framed(HeartbeatRequest(group_id="bench", generation_id=group.generation, member_id=group.members[0]), 4)
     return _repeated(group.clients[0], group.broker, beat)
 
@@ -223,6 +236,8 @@ class _Requests:
 
 _WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
     "Heartbeat": lambda: _Requests(_heartbeat()),
+    "Heartbeat, a fault about commits": lambda: _Requests(_heartbeat(_unused_fault)),
+    "Heartbeat in the kit's journal": lambda: _Requests(_heartbeat(_journal)),
     "OffsetCommit of one partition": lambda: _Requests(_commit()),
     "Produce of one record of 1 KiB": lambda: _Requests(_produce()),
     "Fetch of it": lambda: _Requests(_fetch()),
