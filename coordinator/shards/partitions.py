@@ -159,7 +159,10 @@ class Partitions:
         for index in self.availability.only(self._partitions(partition), Leadership.LOADING):
             if index not in self._loads:
                 begins_ms = effects.now + after_ms
-                self._loads[index] = Load(self.partition_shard(index), by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
+                shard = self.partition_shard(index)
+                if self._durable is not None:
+                    shard.durable = self._durable(index)  # the broker's copy may be another one than last time: it was taken away and added
+                self._loads[index] = Load(shard, by_itself=by_itself, since_ms=begins_ms, cause=effects.cause)
 
     def finish_load(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
         """Take over the groups of one partition, of several, or of all, as their durable events left them (ERR-7), at once."""

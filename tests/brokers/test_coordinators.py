@@ -6,7 +6,19 @@ from typing import Any
 
 import pytest
 
-from coordinator.control.cluster import CutLink, HealLink, MoveCoordinator, SlowFollower, StartBroker, StopBroker, Verb
+from coordinator.cluster.internal_topics import partition_for
+from coordinator.cluster.model import CONSUMER_OFFSETS
+from coordinator.control.cluster import (
+    CutLink,
+    HealLink,
+    MoveCoordinator,
+    MoveLeader,
+    ReassignPartition,
+    SlowFollower,
+    StartBroker,
+    StopBroker,
+    Verb,
+)
 from coordinator.errors import ErrorCode
 from coordinator.java_hash import coordinator_partition
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -34,6 +46,13 @@ def commit(offset: int, group: str = "g") -> OffsetCommitRequest:
 
 def codes(client: Client) -> list[int]:
     return [row.error_code for answer in client.answers() for topic in answer.topics for row in topic.partitions]  # type: ignore[attr-defined]
+
+
+def codes_of(cluster: Cluster, node: int, offset: int) -> list[int]:
+    """What a commit of an offset is told at a broker."""
+    client = cluster.client(node)
+    client.send(commit(offset), 7)
+    return codes(client)
 
 
 def committed(cluster: Cluster, node: int) -> int:
@@ -66,6 +85,23 @@ def test_commits_survive_their_coordinator(how: Any) -> None:
     assert undo == StartBroker(before)
     cluster.do(undo)
     assert committed(cluster, before) == -ErrorCode.NOT_COORDINATOR
+
+
+def test_a_copy_that_was_taken_away_and_added_again_is_loaded() -> None:
+    """ERR-7: who led the groups' partition before, and had no copy for a while, loads the copy that it has now."""
+    cluster = Cluster()
+    first = coordinator_of(cluster)
+    index = partition_for(cluster.runtime.configs[1], CONSUMER_OFFSETS, "g")
+    other = followers(cluster)[0]
+    assert codes_of(cluster, first, 1) == [0]
+    for leader in (other, first):
+        cluster.do(MoveLeader(CONSUMER_OFFSETS, index, leader))
+    for replicas in ((first,), (first, *(node for node in (1, 2, 3) if node != first))):
+        cluster.do(ReassignPartition(CONSUMER_OFFSETS, index, replicas))
+        cluster.pass_time(1_000)
+    assert codes_of(cluster, first, 2) == [0]
+    cluster.do(MoveLeader(CONSUMER_OFFSETS, index, other))
+    assert committed(cluster, other) == 2
 
 
 def test_members_go_on_with_the_next_coordinator() -> None:

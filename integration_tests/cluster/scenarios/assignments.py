@@ -1,10 +1,10 @@
-"""Reassignments and elections beyond the plain ones: what interrupts or replaces them; throttles."""
+"""Reassignments and elections beyond the plain ones: what interrupts or replaces them; internal topics and throttles."""
 
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
 from integration_tests.cluster.scenarios.reassignments import PREFERRED, UNCLEAN, elect, reassign, running
-from integration_tests.cluster.stage import Cluster
+from integration_tests.cluster.stage import OFFSETS, Cluster
 from integration_tests.wire.raw import Plain
 
 TOPIC, BROKER = 2, 4
@@ -150,6 +150,29 @@ def throttles_are_configurations(c: Cluster) -> None:
         described(c, BROKER, "2", key, "1000", broker=2)
         alter(c, BROKER, "2", key, None, DELETE, broker=2)
         alter(c, TOPIC, name, key, "1")
+
+
+@scenario
+def nobody_can_coordinate(c: Cluster) -> None:
+    """FC rules: the only replica of a group's partition is gone: COORDINATOR_NOT_AVAILABLE, until it is back."""
+    group = c.name("g", 3)
+    reassign(c, OFFSETS, {2: [3]})
+    c.until(OFFSETS, 2, replica_nodes=[3], isr_nodes={3})
+    name = c.topic("t", [1])
+    topics = [{"name": name, "partitions": [{"partition_index": 0, "committed_offset": 5}]}]
+    c.at(3).ask("OffsetCommit", 9, group_id=group, generation_id_or_member_epoch=-1, member_id="", topics=topics)
+    c.crash(3)
+    c.until(OFFSETS, 2, leader_id=-1)
+    for version in (0, 1, 3, 4):
+        fields: Plain = {"key": group} if version < 4 else {"coordinator_keys": [group, c.name("g", 1)]}
+        c.at(1).ask("FindCoordinator", version, **fields | ({"key_type": 0} if version else {}))
+    c.at(1).ask("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
+    c.at(1).ask("DescribeGroups", 6, groups=[group])
+    c.start(3)
+    c.until(OFFSETS, 2, leader_id=3)
+    c.s.until(lambda: not c.quietly("DescribeGroups", 5, 3, groups=[group])["groups"][0]["error_code"], "3 never coordinated it again")
+    c.at(1).ask("FindCoordinator", 4, key_type=0, coordinator_keys=[group])
+    c.at(3).ask("OffsetFetch", 9, groups=[{"group_id": group, "topics": None}])
 
 
 @scenario
