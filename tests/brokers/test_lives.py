@@ -35,7 +35,7 @@ from coordinator.shards import partitions
 from coordinator.wire.messages.produce import ProduceResponse
 from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
-from tests.brokers.test_coordinators import commit, committed, coordinator_of
+from tests.brokers.test_coordinators import codes, commit, committed, coordinator_of
 
 NODES = (1, 2, 3)
 STEPS = 60
@@ -187,3 +187,24 @@ def test_a_broker_that_stops_unloads_its_groups_in_slices(how: str, monkeypatch:
     assert counts[0] < 40
     assert max(after - before for before, after in pairwise(counts)) <= 5
     assert counts[-1] == 40
+
+
+def test_a_broker_that_starts_again_at_once_has_unloaded_its_groups_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its next process loads is not unloaded by the one before."""
+    monkeypatch.setattr(partitions, "SLICE", 10)
+    monkeypatch.setattr(group_coordinator, "SLICE", 10)
+    cluster = Cluster(config={"offsets.topic.num.partitions": "1"})
+    node = coordinator_of(cluster)
+    client = cluster.client(node)
+    for number in range(20):
+        client.send(commit(5, group=f"g{number}"), 8)
+    cluster.hosts.crash(node, cluster.now)
+    assert len(cluster.logged("GroupUnloaded")) < 20
+    cluster.hosts.start(node, cluster.now)
+    assert len(cluster.logged("GroupUnloaded")) == 20
+    cluster.pass_time(10_000)
+    assert len(cluster.logged("GroupUnloaded")) == 20
+    assert committed(cluster, coordinator_of(cluster)) == -1
+    asked = cluster.client(coordinator_of(cluster))
+    asked.send(commit(6, group="g7"), 8)
+    assert codes(asked) == [0]
