@@ -48,3 +48,18 @@ def test_what_keeps_spark_from_starting_is_said(monkeypatch: pytest.MonkeyPatch,
     text = str(refused.value)
     assert text.startswith(f"--master {master}: Spark does not start with it ({said}): ")
     assert ("is a Spark master" in text) == master.startswith("spark://") and "\n" not in text
+
+
+def test_the_reason_is_the_innermost_cause() -> None:
+    """A query that cannot start because the disk is full says that, not which call of Py4J failed."""
+    told = """An error occurred while calling o89.start.
+: org.apache.spark.SparkException: cannot write
+\tat org.apache.spark.Somewhere
+Caused by: java.io.IOException: No space left on device
+\tat java.base/java.io.FileOutputStream.writeBytes
+\t... 40 more
+"""
+    assert sessions.reason(RuntimeError(told)) == "java.io.IOException: No space left on device"
+    ended = "[STREAM_FAILED] Query terminated with exception: No space left on device\n=== Streaming Query ===\n:  +- relation"
+    assert sessions.reason(RuntimeError(ended)) == ended.partition("\n")[0]
+    assert sessions.reason(ValueError("the log became shorter\nsecond line")) == "the log became shorter"

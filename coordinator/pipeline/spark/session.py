@@ -83,10 +83,17 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
     return spark
 
 
-def _not_started(master: str, error: Exception) -> str:
-    """What a start of Spark ended in, in one line: the exception of Java if there is one."""
+def reason(error: Exception) -> str:
+    """What Spark or Py4J raised, in one line. Py4J's first line says only which call failed: then it is the innermost cause in Java."""
     lines = [line.strip() for line in str(error).split("\n") if line.strip()] or [type(error).__name__]
-    why = next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+    if not lines[0].startswith("An error occurred while calling"):
+        return lines[0]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return causes[-1] if causes else next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+
+
+def _not_started(master: str, error: Exception) -> str:
+    why = reason(error)
     if master.startswith("spark://"):
         what_to_do = "is a Spark master, of the version of this PySpark, at this address, and does it accept applications?"
     else:
