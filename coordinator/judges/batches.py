@@ -40,6 +40,9 @@ class PartitionBatches:
         keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < batch.first), 0)
         replaced = self._batches[keep:]
         del self._batches[keep:], self._firsts[keep:]
+        for lost in replaced:
+            if lost.transactional and lost.outcome is None:
+                self._open[lost.line["producer_id"]].remove(lost)
         self._batches.append(batch)
         self._firsts.append(batch.first)
         if batch.transactional:

@@ -200,9 +200,10 @@ class GroupMember(ABC):
     def commit_due(self) -> int | None:
         """When `pump` has something to do; None: an answer is waited for."""
         m = self._p
-        if m.coordinator is None:
-            return None if m.find_in_flight or not m.commits else m.find_again_at
-        return min((commit.again_at for commit in m.commits.values() if not commit.in_flight), default=None)
+        waiting = [commit.again_at for commit in m.commits.values() if not commit.in_flight]
+        if m.coordinator is None and waiting:
+            return None if m.find_in_flight else m.find_again_at
+        return min(waiting, default=None)
 
     def close(self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None) -> None:
         """Commit (auto-commit), give everything up, leave, end; `Closed` comes when that is done, or time is up.

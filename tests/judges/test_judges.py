@@ -189,7 +189,7 @@ def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
     assert judged(stored, loaded, expired, gone, asked, written, refused) is Judgement.KEPT  # it woke when its successor had crashed
     assert judged(stored, loaded, expired, gone, asked, written, answered) is Judgement.BROKEN
     again = line(3, "GroupLoaded", broker=3, state="Stable")
-    assert judged(stored, loaded, gone, again, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # it is the coordinator again
+    assert judged(stored, loaded, gone, again, expired | {"broker": 3}, asked, written, refused) is Judgement.BROKEN  # it is it again
 
 
 def test_a_generation_that_was_not_stored_may_begin_again_with_another_leader() -> None:

@@ -11,6 +11,7 @@ import pytest
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement, judge
 from coordinator.judges.intervals import Offsets
+from coordinator.judges.transactions import PipelinesWriteOnce
 from coordinator.members import member, offsets
 from coordinator.members.application import Application
 from coordinator.members.fetching import Fetcher
@@ -310,3 +311,20 @@ def test_sets_of_offsets() -> None:
     assert [found.overlaps(2, 2), found.overlaps(10, 30), found.overlaps(21, 30)] == [None, 20, None]
     found.cut(4)
     assert [found.missing(3, 3), found.missing(4, 4), found.overlaps(4, 99)] == [None, 4, None]
+
+
+def test_a_batch_that_a_former_leader_lost_is_not_written_twice_when_its_producer_sends_it_again() -> None:
+    """KIP-98: the same sequence at the new leader takes the place of what was not replicated, in one transaction."""
+    sent = _line(1, "RecordsSent", "member", group="g", topic="out", partition=0, client="p-1", producer_id=7, producer_epoch=0,
+                 sequence=0, count=1, sources=[["t", 0, 0]])
+    row = {"topic": "out", "partition": 0, "producer_id": 7, "producer_epoch": 0, "transactional": True, "acks": -1, "client": "p-1"}
+    lost = _line(2, "RecordsAppended", "data", broker=3, offset=0, last_offset=0, sequence=0, **row)
+    again = lost | {"seq": 3, "broker": 1}
+    marker = _line(5, "MarkerWritten", "data", broker=1, topic="out", partition=0, producer_id=7, committed=True, offset=1)
+    streams = frozenset({"group", "member", "data", "transaction"})
+
+    def judged(*lines: Line) -> Judgement:
+        return judge(lines, [PipelinesWriteOnce], streams=streams)[0].judgement
+
+    assert judged(sent, lost, again, marker) is Judgement.KEPT
+    assert judged(sent, lost, again | {"offset": 1, "last_offset": 1}, marker) is Judgement.BROKEN

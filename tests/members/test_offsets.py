@@ -374,3 +374,18 @@ def test_what_the_brokers_versions_cannot_carry() -> None:
         s.member.unsupported(send.number, fault, s.now)
         s.poll()
         assert s.faults == [fault]
+
+
+def test_a_commit_on_its_way_to_a_coordinator_that_was_given_up_leaves_nothing_to_do_but_wait() -> None:
+    """CLI-13: a heartbeat is refused while the commit waits for its answer; whoever waits for the commit is not to go on at once."""
+    s = Solo()
+    s.enter()
+    s.polling = False
+    s.member.commit(s.now, {tp("orders-0"): Position(1)})
+    s.now += 3_000
+    s.member.tick(s.now)
+    s.answer(HeartbeatResponse(error_code=E.COORDINATOR_NOT_AVAILABLE))
+    assert s.disconnects != []
+    assert s.member.commit_due is None
+    s.member.disconnected(s.now)  # the driver tells that the connection is closed: now it is the commit's turn again
+    assert s.member.commit_due is not None
