@@ -23,7 +23,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be."""
+    """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be, 130 if it was interrupted."""
     from coordinator.pipeline.spark.folders import check_sweep_out
     from coordinator.pipeline.spark.session import PipelineError, session
     from coordinator.pipeline.sweeps import SweepError, read_sweep
@@ -40,6 +40,9 @@ def run(args: Namespace) -> int:
             spark.stop()
     except (SweepError, PipelineError) as error:
         raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        print("\nstopped before its end; the same command goes on where it stopped", file=sys.stderr)
+        return 130
     before = f", {swept.before} of them done before" if swept.before else ""
     print(f"{swept.cells} simulations of {sweep.scenario}: {len(sweep.variants)} variants, {len(sweep.seeds)} seeds{before}")
     print(", ".join(f"{count} {status}" for status, count in sorted(swept.by_status.items())))

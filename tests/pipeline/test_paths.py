@@ -85,3 +85,16 @@ def test_a_log_that_can_never_be_followed(tmp_path: Path, capsys: pytest.Capture
     assert "it is a directory; give the log's file" in refused(capsys, "live", tmp_path, "--out", out)
     assert f"there is no directory {tmp_path / 'gone'}" in refused(capsys, "live", tmp_path / "gone" / "run.jsonl", "--out", out)
     assert not out.exists()
+
+
+def test_a_sweep_that_is_interrupted_says_how_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*args: object, **settings: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coordinator.pipeline.spark.session.session", interrupted)
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text('scenario = "one_crash_one_join"\nseeds = 2\n')
+    assert main(["sweep", str(sweep), "--out", str(tmp_path / "out")]) == 130
+    assert "the same command goes on where it stopped" in capsys.readouterr().err
