@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..event_log.blobs import assignment
 from .base import Judge, Line
-from .consumer_groups import ConsumerGroups, GroupSeen, TopicPartition
+from .consumer_groups import LEFT_FOR_NOW, ConsumerGroups, GroupSeen, TopicPartition
 
 
 def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
@@ -63,7 +63,7 @@ class RevokedBeforeAssigned(Judge):
         "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
         "or was replaced by its successor while the group rebalanced, or the group was deleted; who was removed and does not know yet "
-        "owns nothing"
+        "owns nothing; a static member of a consumer group that left for a while keeps only what it was not to give up (K8-LV-2)"
     )
     needs = frozenset({"group", "member"})
 
@@ -78,14 +78,7 @@ class RevokedBeforeAssigned(Judge):
 
     def see(self, line: Line) -> None:
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
-        if kind in ("MemberJoined", "ConsumerMemberSubscribed"):
-            self._removed.discard((group, member))
-        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._removed.add((group, member))
-        elif kind == "GroupLoaded":  # a coordinator loads the members of the stored generation (ERR-7)
-            self._removed = {key for key in self._removed if key[0] != group}
-        if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
-            self._static.add((group, member))
+        self._see_membership(line, kind, group, member)
         if line["stream"] == "member":
             if kind == "PartitionsAssigned" and (group, member) not in self._removed:
                 self._of_client[group, line.get("client", "")] = member
@@ -108,6 +101,9 @@ class RevokedBeforeAssigned(Judge):
             gone = kind == "GroupDeleted"
             self._holders = {
                 key: holder for key, holder in self._holders.items() if key[0] != group or not (gone or holder == member)}
+        elif kind == "ConsumerMemberReconciled" and line["member_epoch"] == LEFT_FOR_NOW:
+            kept = {(row["topic"], partition) for row in line["held"] for partition in row["partitions"]}
+            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member) or key[1:] in kept}
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
@@ -117,6 +113,16 @@ class RevokedBeforeAssigned(Judge):
                 key: member if (key[0], holder) == old else holder
                 for key, holder in self._holders.items() if not (rebalances and (key[0], holder) == old)
             }
+
+    def _see_membership(self, line: Line, kind: str, group: str, member: str) -> None:
+        if kind in ("MemberJoined", "ConsumerMemberSubscribed"):
+            self._removed.discard((group, member))
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self._removed.add((group, member))
+        elif kind == "GroupLoaded":  # a coordinator loads the members of the stored generation (ERR-7)
+            self._removed = {key for key in self._removed if key[0] != group}
+        if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
+            self._static.add((group, member))
 
     def _assigned(self, line: Line, group: str, member: str) -> None:
         for row in line["partitions"]:

@@ -101,7 +101,9 @@ class DuplicatesAreUncommitted(Judge):
             if line["cause"] is not None:
                 self._unanswered[line["cause"]] = offsets
         elif kind in ("RequestAnswered", "RequestRefused"):
-            self._committed.update(self._unanswered.pop(line["cause"] or -1, {}))
+            written = self._unanswered.pop(line["cause"] or -1, {})
+            if kind == "RequestAnswered":  # refused: it was not replicated in time, and may count later
+                self._committed.update(written)
         elif kind == "OffsetsPending":
             self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
                 {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})

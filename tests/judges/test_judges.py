@@ -223,6 +223,25 @@ def test_who_was_removed_and_does_not_know_owns_nothing() -> None:
     assert judged(removed, line(2, "GroupLoaded"), late, other) is Judgement.BROKEN  # a member again
 
 
+def test_what_a_static_member_was_to_give_up_when_it_left_for_a_while_is_free() -> None:
+    """K8-LV-2: its application is stalled, and tells later that it lost its partitions; what it was to keep it keeps."""
+    def assigned(seq: int, member: str, partition: int) -> Line:
+        rows = [{"topic": "t", "partition": partition}]
+        return {"seq": seq, "at_ms": seq, "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g", "member": member,
+                "client": member, "partitions": rows}
+
+    left: Line = {"seq": 3, "at_ms": 3, "stream": "group", "type": "ConsumerMemberReconciled", "cause": None, "group": "g", "member": "m",
+                  "member_epoch": -2, "held": [{"topic": "t", "partitions": [0], "epochs": [0]}], "revoking": []}
+
+    def judged(*lines: Line) -> Judgement:
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+
+    had = [assigned(1, "m", 0), assigned(2, "m", 1)]
+    assert judged(*had, left, assigned(4, "o", 1)) is Judgement.KEPT
+    assert judged(*had, left, assigned(4, "o", 0)) is Judgement.BROKEN
+    assert judged(*had, left | {"member_epoch": 5}, assigned(4, "o", 1)) is Judgement.BROKEN
+
+
 def _quiet(*kinds: tuple[int, str, str]) -> list[Line]:
     return [
         {"seq": seq, "at_ms": at, "stream": stream, "type": kind, "group": "g", "generation": 1, "cause": None}

@@ -328,3 +328,16 @@ def test_a_batch_that_a_former_leader_lost_is_not_written_twice_when_its_produce
 
     assert judged(sent, lost, again, marker) is Judgement.KEPT
     assert judged(sent, lost, again | {"offset": 1, "last_offset": 1}, marker) is Judgement.BROKEN
+
+
+def test_a_commit_that_was_refused_because_it_was_not_replicated_in_time_is_no_committed_offset_yet() -> None:
+    """The next owner may be told the offset before it, and be given its records again."""
+    row = [{"topic": "t", "partition": 0}]
+    assigned = _line(10, "PartitionsAssigned", "member", group="g", member="n", client="n-1", partitions=row)
+    polled = _line(11, "RecordsPolled", "member", group="g", member="n", client="n-1", topic="t", partition=0, ranges=[[10, 19]],
+                   isolation="read_uncommitted")
+    seen, written, answered = _commit(4, 20, "10.0.0.1:1")
+    refused = answered | {"type": "RequestRefused", "errors": ["COORDINATOR_NOT_AVAILABLE"]}
+    before = _commit(1, 10, "10.0.0.1:1")
+    assert "duplicates_are_uncommitted" not in broken([*before, seen, written, refused, assigned, polled])
+    assert "duplicates_are_uncommitted" in broken([*before, seen, written, answered, assigned, polled])
