@@ -21,6 +21,7 @@ from .fetching import Polled
 from .produced import Delivered, Sent, TransactionEnded
 from .producer import Producer
 from .record_batches import ReadRecord
+from .states import NO_GENERATION, Generation
 from .transactions import TransactionState
 
 _MOST_TURNS: Final = 10_000
@@ -74,6 +75,7 @@ class Application:
         self._output = output
         self._work: deque[tuple[TopicPartition, ReadRecord]] = deque()
         self._batch: list[Polled] = []
+        self._polled_in: Generation = NO_GENERATION
         self._busy_until: int | None = None
         self._commit: int | None = None
         self._in_transaction = False
@@ -123,7 +125,7 @@ class Application:
         for partition, records in polled:
             found = ranges(record.offset for record in records)
             self._tell("RecordsPolled", topic=partition.topic, partition=partition.partition, ranges=found, isolation=isolation)
-        self._batch = polled
+        self._batch, self._polled_in = polled, self.consumer.member.generation
         self._work.extend((partition, record) for partition, records in polled for record in records)
         self._begin_work(now)
         return True
@@ -173,7 +175,9 @@ class Application:
                 ticket = producer.send(target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now)
                 self._sources[ticket] = [partition.topic, partition.partition, record.offset]
             offsets[partition] = Position(records[-1].offset + 1)
-        producer.transactions.send_offsets(member.config.group_id, member.generation, member.config.group_instance_id, offsets)
+        known = member.generation.generation_id >= 0
+        generation = member.generation if known else self._polled_in  # which KafkaConsumer.groupMetadata() keeps, too
+        producer.transactions.send_offsets(member.config.group_id, generation, member.config.group_instance_id, offsets)
         producer.transactions.end(commit=True)
         producer.tick(now)
 

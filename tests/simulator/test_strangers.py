@@ -90,3 +90,41 @@ at = "40s"
     assert [line["broker"] for line in loaded][:2] == [3, 2] and loaded[1]["at_ms"] < unloaded[0]["at_ms"]
     between = [line for line in lines if loaded[1]["at_ms"] < line["at_ms"] < unloaded[0]["at_ms"]]
     assert any(line["type"] == "OffsetsCommitted" and line["broker"] == 3 for line in between)
+
+
+def test_a_pipeline_that_was_removed_while_it_worked_writes_nothing_for_what_others_have_by_now() -> None:
+    """KIP-447: it commits with the generation in which it was given the records, also when a heartbeat has told it that it is gone."""
+    lines = _lines('''
+duration = "4m"
+[topics]
+orders = 2
+invoices = 1
+[brokers]
+count = 1
+[[producers]]
+name = "shop"
+topics = "orders"
+rate = 1
+stop = "60s"
+[[members]]
+name = "pipe"
+count = 2
+topics = "orders"
+assignor = "cooperative-sticky"
+commit = "transaction"
+output = "invoices"
+processing = "30s"
+config = { "session.timeout.ms" = 10000, "max.poll.records" = 1 }
+[[faults]]
+verb = "PauseMember"
+member = "pipe-1"
+at = "15s"
+lasts = "14s"
+[[faults]]
+verb = "PauseMember"
+member = "pipe-2"
+at = "100s"
+lasts = "14s"
+''')
+    assert any(line["type"] == "MemberRemoved" for line in lines)
+    assert any(line["type"] == "TransactionEnded" and line["client"].startswith("pipe") and not line["committed"] for line in lines)
