@@ -75,7 +75,7 @@ class Application:
         self._output = output
         self._work: deque[tuple[TopicPartition, ReadRecord]] = deque()
         self._batch: list[Polled] = []
-        self._polled_in: Generation = NO_GENERATION
+        self._last_known: Generation = NO_GENERATION
         self._busy_until: int | None = None
         self._commit: int | None = None
         self._in_transaction = False
@@ -115,7 +115,9 @@ class Application:
         return transactions is None or transactions.state is TransactionState.READY
 
     def _poll(self, now: int) -> bool:
+        self._see_generation()
         polled = self.consumer.poll(now)
+        self._see_generation()
         for reset in self.consumer.resets():
             topic, number = reset.partition
             self._tell("PositionReset", topic=topic, partition=number, offset=reset.offset, why=reset.why)
@@ -125,10 +127,15 @@ class Application:
         for partition, records in polled:
             found = ranges(record.offset for record in records)
             self._tell("RecordsPolled", topic=partition.topic, partition=partition.partition, ranges=found, isolation=isolation)
-        self._batch, self._polled_in = polled, self.consumer.member.generation
+        self._batch = polled
         self._work.extend((partition, record) for partition, records in polled for record in records)
         self._begin_work(now)
         return True
+
+    def _see_generation(self) -> None:
+        """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the member has none any more."""
+        if self.consumer.member.generation.generation_id >= 0:
+            self._last_known = self.consumer.member.generation
 
     def _begin_work(self, now: int) -> None:
         at_once = 1 if self._policy is CommitPolicy.RECORD else len(self._work)
@@ -175,9 +182,8 @@ class Application:
                 ticket = producer.send(target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now)
                 self._sources[ticket] = [partition.topic, partition.partition, record.offset]
             offsets[partition] = Position(records[-1].offset + 1)
-        known = member.generation.generation_id >= 0
-        generation = member.generation if known else self._polled_in  # which KafkaConsumer.groupMetadata() keeps, too
-        producer.transactions.send_offsets(member.config.group_id, generation, member.config.group_instance_id, offsets)
+        self._see_generation()
+        producer.transactions.send_offsets(member.config.group_id, self._last_known, member.config.group_instance_id, offsets)
         producer.transactions.end(commit=True)
         producer.tick(now)
 
