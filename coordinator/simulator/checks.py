@@ -38,7 +38,7 @@ _MOST_TIMES: Final = 100_000
 _MOST_BROKERS: Final = 100
 _MOST_DURATION_MS: Final = 366 * 86_400_000
 _MOST_RECORDS: Final = 100_000_000
-_SETTINGS_WITH_KEYS: Final = {"group.id": "group", "client.id": "name", "group.instance.id": "static", "group.protocol": "protocol"}
+_SETTINGS_WITH_KEYS: Final = {"group.id": "group", "client.id": "name", "group.protocol": "protocol"}
 """Settings of a consumer for which a scenario has keys of its own."""
 _NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 
@@ -102,6 +102,9 @@ def check_member(plain: Plain, where: Where) -> None:
     for setting, key in _SETTINGS_WITH_KEYS.items():
         if setting in plain["config"]:
             raise ScenarioError(f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it")
+    if plain["static"] and "group.instance.id" in plain["config"]:
+        told = "group.instance.id is not set in config beside static = true, which makes it the client id: leave one of the two out"
+        raise ScenarioError(f"{where.of('group.instance.id')}: {name}: {told}")
 
 
 def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -> None:

@@ -62,6 +62,7 @@ def refused(text: str, *settings: str) -> str:
         ('name = "other"', 'name = ""', "s.toml, line 11: members: name = '': give one or more of the characters"),
         ('name = "other"', 'name = "an other"', "name = 'an other': give one or more of the characters"),
         ("count = 2", 'config = { "group.id" = "x" }', "s.toml, line 13: members other: group.id is not set in config: group says it"),
+        ("count = 2", 'static = true\nconfig = { "group.instance.id" = "x" }', "group.instance.id is not set in config beside static"),
     ],
 )
 def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: str) -> None:
@@ -249,3 +250,8 @@ def test_a_scenario_in_which_no_member_ever_starts_is_refused() -> None:
     nobody = GOOD.replace("count = 2", "count = 0").replace('topics = "orders"', 'topics = "orders"\ncount = 0')
     assert "no member starts, and no churn brings one" in refused(nobody)
     assert read_scenario(nobody + '[[churn]]\nkind = "scale"\nmembers = "app"\nto = 2\n', "s.toml").churn
+
+
+def test_a_kind_that_is_not_static_by_its_key_may_take_an_instance_id_of_its_own() -> None:
+    twin = GOOD.replace("count = 2", 'config = { "group.instance.id" = "app-1" }')
+    assert read_scenario(twin, "s.toml").members[1].properties["group.instance.id"] == "app-1"
