@@ -48,13 +48,13 @@ def reassignment(scenario: Scenario, action: Plain) -> ReassignPartition:
     most = next(iter(scenario.topics.values()))
     partition, replicas = action.get("partition", 0), action.get("replicas")
     if scenario.brokers < 2:
-        raise ActionError("reassign: the scenario has one broker; a partition can move among two or more")
+        raise ActionError("the scenario has one broker; a partition can move among two or more")
     if type(partition) is not int or not 0 <= partition < most:
-        raise ActionError(f"reassign: partition {partition!r}: from 0 to {most - 1}")
+        raise ActionError(f"partition {partition!r}: from 0 to {most - 1}")
     known = range(1, scenario.brokers + 1)
     right = isinstance(replicas, list) and all(type(each) is int and each in known for each in replicas)
     if replicas is not None and not (right and 0 < len(replicas) == len(set(replicas))):
-        raise ActionError(f"reassign: replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first")
+        raise ActionError(f"replicas {replicas!r}: different brokers from 1 to {scenario.brokers}, the preferred leader first")
     return ReassignPartition(next(iter(scenario.topics)), partition, tuple(replicas or ()))
 
 

@@ -143,7 +143,7 @@ def _twin(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     member = action["member"]
     like = next(kind for kind in scenario.members if member in members_of(kind))
     if not like.static:
-        raise ActionError(f"twin: {member} is dynamic; only a static member's group.instance.id can be used twice")
+        raise ActionError(f"{member} is dynamic; only a static member's group.instance.id can be used twice")
     return _one_more(scenario, like, "twin", at_ms, {**like.properties, "group.instance.id": member}, static=False)
 
 
@@ -155,7 +155,7 @@ def _one_more(scenario: Scenario, like: MemberKind, name: str, at_ms: int, prope
 
 def _move_coordinator(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
     if scenario.brokers < 2:
-        raise ActionError("move_coordinator: the scenario has one broker; the coordinator can move among two or more")
+        raise ActionError("the scenario has one broker; the coordinator can move among two or more")
     return _fault(scenario, FaultPlan(at_ms, None, verb=verbs.MoveCoordinator(scenario.members[0].group, int(action.get("to", 2)))))
 
 

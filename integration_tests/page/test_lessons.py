@@ -154,8 +154,19 @@ def test_a_phone_held_upright_shows_everything(browser: Browser, server: PageSer
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         page.locator("#reveal").click()
         page.locator(".controls button", has_text="step ▶").first.click()
+        page.locator(".whatif").wait_for()
+        for doing in page.locator(".whatif select").first.locator("option").all():
+            page.locator(".whatif select").first.select_option(doing.get_attribute("value"))
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
     finally:
         phone.close()
+
+
+@pytest.mark.parametrize("name", ["01_leader_dies", "open"])
+def test_a_page_opened_from_a_file_says_what_to_do(page: Page, site: Path, name: str) -> None:
+    page.goto((site / f"{name}.html").as_uri())
+    expect(page.locator(".unserved")).to_be_visible()
+    expect(page.locator(".unserved")).to_contain_text("coordinator lessons DIR")
 
 
 def test_print_is_a_question_page_and_an_answer_page(page: Page, server: PageServer, tmp_path: Path) -> None:

@@ -22,6 +22,10 @@ _HEAD = """<!doctype html>
 <header class="site"><a href="index.html">Consumer groups, lesson by lesson</a></header>
 <main>
 """
+_UNSERVED = """<p class="unserved">The scripts of this page have not started. A browser does not load them for a page opened from a file: serve the folder,
+for example with <code>coordinator lessons DIR</code>.</p>
+"""
+"""Seen only when a page has not become ready for some seconds."""
 _FOOT = """</main>
 <footer><p>Made by coordinator {version}. Everything here runs in your browser; nothing is sent anywhere.</p></footer>
 {scripts}</body>
@@ -69,7 +73,8 @@ def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
 
 def _page(title: str, body: str, scripts: Iterable[str] = ()) -> str:
     tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
-    return _HEAD.format(title=escape(title)) + body + _FOOT.format(version=escape(__version__), scripts=tags)
+    late = _UNSERVED if tags else ""
+    return _HEAD.format(title=escape(title)) + late + body + _FOOT.format(version=escape(__version__), scripts=tags)
 
 
 def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ let number = 0;
 /** @type {Map<number, [(value: any) => void, (error: Error) => void]>} */
 const waiting = new Map();
 
-const WITHOUT = "This browser cannot run the engine (WebAssembly or module workers are missing). The recorded run of a lesson can still be stepped through; to change it, use a newer browser.";
+const WITHOUT = "This browser cannot run the engine (WebAssembly or module workers are missing). The recorded run of a lesson can still be stepped through; to change it, use a newer browser. A log of your own is shown by \"coordinator watch\" as well.";
 
 /** Ask the engine for something (see request in coordinator.page.engine). Rejects with a sentence. @param {any} asked @returns {Promise<any>} */
 export function ask(asked) {
