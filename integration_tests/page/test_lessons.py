@@ -72,6 +72,12 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     expect(page).to_have_url(re.compile("#r="))
     link = page.url
     assert len(link) <= 2000
+    page.locator(".whatif select").nth(2).select_option("")  # forks the lesson's run again, beside the first branch
+    page.locator(".whatif select").first.select_option("join")
+    page.locator(".whatif button").click()
+    second = page.locator(".branch").nth(1)
+    expect(second).to_contain_text("let another member join")
+    expect(second).not_to_contain_text("kill its process")
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")

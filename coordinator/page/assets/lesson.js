@@ -18,7 +18,7 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", owner: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], marking: false, pencil: null, sides: null };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", owner: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], marking: false, pencil: null, sides: null, onto: null };
     /** @type {{name: string, settings: string[]}[]} */
     this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
@@ -79,7 +79,7 @@ class Lesson extends Component {
       const { picture } = await ask({ op: "play", as: name, scenario: lesson.scenario, name: lesson.slug, seed: lesson.seed, actions, settings, script: lesson.script });
       const branches = [...this.state.branches, { name, actions, settings, picture }];
       const more = picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms;
-      this.setState({ branches, count: this.state.count + 1, busy: false, spoken: `${name} is there: ${difference(more)}.` });
+      this.setState({ branches, onto: null, count: this.state.count + 1, busy: false, spoken: `${name} is there: ${difference(more)}.` });
       return true;
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message, spoken: "" });
@@ -87,9 +87,15 @@ class Lesson extends Component {
     }
   }
 
+  /** The branch that the next action forks from: the last one until another is chosen; none for the lesson's run. */
+  get onto() {
+    const { branches, onto } = this.state;
+    return onto === "" ? undefined : branches.find((/** @type {any} */ each) => each.name === onto) ?? branches.at(-1);
+  }
+
   /** @param {any} action */
   async act(action) {
-    const last = this.state.branches.at(-1), actions = [...(last?.actions ?? []), action], settings = last?.settings ?? [];
+    const onto = this.onto, actions = [...(onto?.actions ?? []), action], settings = onto?.settings ?? [];
     if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share(actions, settings);
   }
 
@@ -162,7 +168,8 @@ class Lesson extends Component {
         over=${(/** @type {any} */ x, /** @type {any} */ place, /** @type {any} */ window) => shapes(marks, pencil && markOf(pencil, this.group, owner), this.group, x, place, window)} />
       <${Marked} marks=${marks} group=${this.group} steps=${lesson.picture.steps} revealed=${revealed}
         onRemove=${(/** @type {number} */ at) => this.marked(marks.filter((/** @type {any} */ _, /** @type {number} */ each) => each !== at), "A mark is gone.")} />
-      ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
+      ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
+          onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
         ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
           <button type="button" disabled=${busy} onClick=${async () => { if (await this.branch(each.name, [], each.settings)) this.share(); }}>${each.name}</button>`)}</p>`}`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}

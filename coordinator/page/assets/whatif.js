@@ -26,7 +26,7 @@ export function told(action) {
   return `${instant(action.at_ms)}: ${kind?.text ?? action.kind}${action.member ? ` (${action.member})` : ""}${long ? `, ${long / 1000} s` : ""}`;
 }
 
-/** @extends Component<{members: string[], member: string, now: number, busy: boolean, onRun: (action: any) => void}, any> */
+/** @extends Component<{members: string[], member: string, now: number, busy: boolean, branches: string[], onto: string, onOnto: (name: string) => void, onRun: (action: any) => void}, any> */
 export class WhatIf extends Component {
   constructor() {
     super();
@@ -50,6 +50,8 @@ export class WhatIf extends Component {
           ${this.props.members.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
         ${kind.long && html`<label>${kind.long[1]} <input type="number" min="0" max="3600" step="0.5" value=${this.state.long}
           onInput=${(/** @type {any} */ event) => this.setState({ long: event.target.value })} /></label>`}
+        ${this.props.branches.length > 0 && html`<label>in <select value=${this.props.onto} onChange=${(/** @type {any} */ event) => this.props.onOnto(event.target.value)}>
+          <option value="">the lesson's run</option>${this.props.branches.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>`}
         <button type="button" disabled=${this.props.busy} onClick=${() => this.run()}>${this.props.busy ? "running …" : `run it at ${instant(this.props.now)}`}</button>
       </div></section>`;
   }
