@@ -52,6 +52,42 @@ def test_the_picture_grows_with_the_log(page: Page, watched: PageServer, log: Pa
     assert accessible(page) == []
 
 
+@pytest.mark.usefixtures("site")
+def test_what_comes_is_covered_predicted_and_shown_in_any_log(page: Page, watched: PageServer, log: Path) -> None:
+    page.goto(watched.url)
+    plot = page.locator(".plot")
+    plot.focus()
+    for key in ("Home", "PageDown", "p"):
+        page.keyboard.press(key)
+    cursor = page.locator(".headline strong").nth(1)
+    covered_at = cursor.inner_text()
+    expect(page.locator(".covered")).to_contain_text(f"What comes after {covered_at} is covered")
+    for key in ("PageDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    page.locator(".predictions select").select_option("app-2")
+    box = plot.bounding_box()
+    assert box
+    plot.click(position={"x": box["width"] * 0.8, "y": box["height"] - 14})
+    said = page.locator(".marked li").all_inner_texts()
+    assert "happens to app-1" in said[0] and "app-2 has orders-8" in said[1]
+    assert not any("In the run" in each for each in said)
+    with log.open("a") as file:  # what comes stays covered, also when it comes only now
+        file.write("\n".join(load("04_slowest_decides").lines[170:]) + "\n")
+    expect(page.locator(".scrub")).to_have_attribute("max", re.compile(r"^\d+$"))
+    plot.focus()
+    for key in ("Escape", "End"):
+        page.keyboard.press(key)
+    expect(cursor).to_have_text(covered_at)
+    assert accessible(page) == []
+    page.locator(".uncover").click()
+    expect(page.locator(".marked li strong")).to_have_count(2)
+    expect(page.locator(".marked li strong").nth(1)).to_contain_text("has it then")
+    expect(page.locator(".over .mine")).to_have_count(2)
+    plot.focus()
+    page.keyboard.press("End")
+    expect(cursor).to_have_text("40.000 s")
+
+
 def test_texts_of_clients_are_never_markup(page: Page, tmp_path: Path) -> None:
     lines = play(load("01_leader_dies").scenario, "x", SEED)
     quoted = json.dumps(HOSTILE)[1:-1]
@@ -118,6 +154,12 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     page.locator(".make-copy").click()
     page.locator(".run-copy").click()
     expect(page.locator(".branch svg.picture")).to_be_visible()
+    copied = page.locator(".branch")
+    copied.locator(".mark-prediction").click()
+    expect(copied.locator(".covered")).to_contain_text("What comes after 0.000 s is covered")
+    expect(copied.locator("rect.future")).to_have_count(1)
+    copied.locator(".uncover").click()
+    expect(copied.locator("rect.future")).to_have_count(0)
     other = tmp_path / "notes.txt"
     other.write_text("this is no log\n")
     page.locator("#file").set_input_files(other)

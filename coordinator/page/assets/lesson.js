@@ -3,7 +3,7 @@
 import { Component, render } from "./vendor/preact.mjs";
 import { Abreast } from "./abreast.js";
 import { ask } from "./engine.js";
-import { MOST, Marked, Pencil, markOf, moved, pencilAt, shapes, told as said } from "./predict.js";
+import { Predicting } from "./predicting.js";
 import { Stage } from "./stage.js";
 import { fromHash, toHash } from "./url.js";
 import { html, seconds } from "./view.js";
@@ -18,7 +18,7 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", owner: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], marking: false, pencil: null, sides: null, onto: null };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null };
     /** @type {{name: string, settings: string[]}[]} */
     this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
@@ -109,65 +109,22 @@ class Lesson extends Component {
     }
   }
 
-  // -- predictions on the picture
-
-  /** @returns {import("./view.js").Group} */
-  get group() {
-    return this.props.lesson.picture.groups[0];
-  }
-
-  toggle() {
-    const marking = !this.state.marking, spoken = marking ? "Marking a prediction: arrows move, enter marks, P ends." : "No longer marking.";
-    this.setState({ marking, spoken, pencil: marking ? { at_ms: this.state.now, to_ms: null, line: 0 } : null });
-  }
-
-  /** @param {import("./predict.js").Mark[]} marks @param {string} spoken */
-  marked(marks, spoken) {
-    this.setState({ marks: marks.slice(-MOST), spoken }, () => this.share());
-  }
-
-  /** @param {string} type @param {import("./stage.js").Spot} spot */
-  pointed(type, spot) {
-    if (!this.state.marking) return false;
-    const { pencil, marks, owner } = this.state;
-    if (type === "pointerdown") this.setState({ pencil: pencilAt(spot, this.group) });
-    else if (type === "pointermove") this.setState({ pencil: { ...pencil, to_ms: Math.abs(spot.ms - pencil.at_ms) > spot.slack ? Math.max(0, spot.ms) : null } });
-    else {
-      const mark = markOf(pencil, this.group, owner);
-      this.marked([...marks, mark], `You say: ${said(mark)}.`);
-    }
-    return true;
-  }
-
-  /** @param {KeyboardEvent} event @param {{from: number, to: number}} window */
-  pressed(event, window) {
-    if (event.key.toLowerCase() === "p") this.toggle();
-    else if (event.key.toLowerCase() === "b" && this.state.revealed) /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus();
-    else if (!this.state.marking) return false;
-    else {
-      const { pencil, marks, owner } = this.state, next = moved(pencil, event, this.group, window);
-      if (next) this.setState({ pencil: next, spoken: said(markOf(next, this.group, owner)) });
-      else if (event.key === "Enter") this.marked([...marks, markOf(pencil, this.group, owner)], `Marked: ${said(markOf(pencil, this.group, owner))}.`);
-      else if (event.key === "Backspace") this.marked(marks.slice(0, -1), "The last mark is gone.");
-      else if (event.key === "Escape") this.toggle();
-      else return false;
-    }
+  /** @param {KeyboardEvent} event */
+  pressed(event) {
+    if (event.key.toLowerCase() !== "b" || !this.state.revealed) return false;
+    /** @type {HTMLElement|null} */ (document.querySelector(".abreast select"))?.focus();
     return true;
   }
 
   render() {
-    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, owner, marks, marking, pencil, sides } = this.state, [from, to] = lesson.window_ms;
+    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, marks, sides } = this.state, [from, to] = lesson.window_ms;
     const members = lesson.picture.groups[0]?.lanes.map((/** @type {any} */ lane) => lane.name) ?? [];
     const pick = (/** @type {string} */ name) => this.setState({ member: name });
     return html`<div>
-      <${Pencil} marking=${marking} owner=${owner} members=${members} onToggle=${() => this.toggle()} onOwner=${(/** @type {string} */ name) => this.setState({ owner: name })} />
-      <${Stage} picture=${lesson.picture} from=${from} to=${to} now=${now} horizon=${revealed ? undefined : lesson.stop_ms} notes=${this.notes}
-        name=${lesson.title} onCursor=${(/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }} onPick=${pick}
-        onKey=${(/** @type {KeyboardEvent} */ event, /** @type {any} */ window) => this.pressed(event, window)}
-        onMark=${(/** @type {string} */ type, /** @type {any} */ spot) => this.pointed(type, spot)}
-        over=${(/** @type {any} */ x, /** @type {any} */ place, /** @type {any} */ window) => shapes(marks, pencil && markOf(pencil, this.group, owner), this.group, x, place, window)} />
-      <${Marked} marks=${marks} group=${this.group} steps=${lesson.picture.steps} revealed=${revealed}
-        onRemove=${(/** @type {number} */ at) => this.marked(marks.filter((/** @type {any} */ _, /** @type {number} */ each) => each !== at), "A mark is gone.")} />
+      <${Predicting} picture=${lesson.picture} marks=${marks} revealed=${revealed}
+        onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
+        stage=${{ from, to, now, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick,
+          onCursor: (/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
       ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
           onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
         ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`

@@ -3,7 +3,7 @@
 import { render } from "./vendor/preact.mjs";
 import { Copy } from "./copy.js";
 import { ask } from "./engine.js";
-import { Stage } from "./stage.js";
+import { Foretelling } from "./predicting.js";
 import { html } from "./view.js";
 
 const place = /** @type {HTMLElement} */ (document.getElementById("stage"));
@@ -20,9 +20,9 @@ async function open(file) {
     const { picture } = await ask({ op: "open", name: file.name, text: await file.text() });
     const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
     const copy = (/** @type {string} */ group) => ask({ op: "copy", group });
-    const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}><${Stage} picture=${picture} name=${file.name} more=${more} />
+    const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}><${Foretelling} picture=${picture} name=${file.name} more=${more} />
       <${Copy} groups=${picture.groups} copy=${copy} run=${run} />
-      ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Stage} picture=${copied} name="the copy" /></section>`}</div>`);
+      ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Foretelling} picture=${copied} name="the copy" /></section>`}</div>`);
     const run = async (/** @type {string} */ scenario) => draw((await ask({ op: "play", as: "copy", scenario, name: "copy", seed: 1 })).picture);
     draw(null);
   } catch (error) {

@@ -10,7 +10,7 @@ import { at, html, instant, lostUntil, seconds, stepAt } from "./view.js";
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
  * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string,
- *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
+ *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
  * @typedef {{ms: number, slack: number, lane?: number, row?: number}} Spot  where somebody points: an instant, milliseconds within which
@@ -21,7 +21,7 @@ const CHUNK = 500;
 /** The narrowest window: one millisecond is a quarter of it. */
 const NARROWEST_MS = 4;
 let count = 0;
-const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. In a lesson, P: mark a prediction; B: two settings side by side.";
+const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. P: mark a prediction. In a lesson, B: two settings side by side.";
 
 /** The drawing alone, drawn again only when what it shows has changed. @extends Component<any> */
 class Still extends Component {
@@ -298,7 +298,7 @@ export class Stage extends Component {
     const lost = lostUntil(group, Math.min(now, horizon)), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
-      ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value })}>
+      ${props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
         ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
       <p class="headline"><strong class="lost">${seconds(lost)}</strong> partition-seconds lost up to the cursor, at <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}

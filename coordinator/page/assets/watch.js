@@ -2,7 +2,7 @@
 /** The page of `coordinator watch` and `coordinator serve --page`: the picture of one log, redrawn when the log has grown. */
 import { render } from "./vendor/preact.mjs";
 import { Copy } from "./copy.js";
-import { Stage } from "./stage.js";
+import { Foretelling } from "./predicting.js";
 import { html } from "./view.js";
 
 const place = /** @type {HTMLElement} */ (document.getElementById("stage"));
@@ -39,7 +39,7 @@ async function load() {
       const title = /** @type {HTMLElement} */ (document.getElementById("title"));
       title.textContent = body.name;
       document.title = `coordinator: ${body.name}`;
-      render(html`<div><${Stage} picture=${body.picture} more=${more} follow=${true} name=${body.name} now=${body.picture.end_ms} />
+      render(html`<div><${Foretelling} picture=${body.picture} more=${more} follow=${true} name=${body.name} now=${body.picture.end_ms} />
         <${Copy} groups=${body.picture.groups} copy=${copy} /></div>`, place);
     }
   } catch (error) {
