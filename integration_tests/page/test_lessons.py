@@ -83,7 +83,7 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
 
 
-@pytest.mark.parametrize(("state", "told"), [("#r=AAAA", "damaged"), ("#r=i1Yy0DPUM1DSMdSJjtWJjlbK", "damaged")])
+@pytest.mark.parametrize(("state", "told"), [("#r=AAAA", "damaged"), ("#r=cut%20off", "damaged"), ("#r=i1Yy0DPUM1DSMdSJjtWJjlbK", "damaged")])
 def test_a_damaged_link_says_what_to_do(page: Page, server: PageServer, state: str, told: str) -> None:
     open_lesson(page, server, "01_leader_dies", state)
     expect(page.locator(".problem")).to_contain_text(told)

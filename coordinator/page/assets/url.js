@@ -36,6 +36,7 @@ export async function toHash(state) {
 /** What a link says, null if it says nothing. Throws for a damaged one. @param {string} hash @returns {Promise<Shared|null>} */
 export async function fromHash(hash) {
   const found = /^#r=([\w-]+)$/.exec(hash);
+  if (!found && hash.startsWith("#r=")) throw new Error("damaged");
   if (!found) return null;
   const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
   const [v, seed, settings, actions, now, sides = 0, marks = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
