@@ -160,6 +160,11 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     expect(copied.locator("rect.future")).to_have_count(1)
     copied.locator(".uncover").click()
     expect(copied.locator("rect.future")).to_have_count(0)
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(log.read_text() + '{"seq": 171, "at_')
+    page.locator("#file").set_input_files(cut)
+    expect(page.get_by_text("The last line of cut.jsonl was cut short; it is left out.")).to_be_visible()
+    expect(page.locator("svg.picture")).to_be_visible()
     other = tmp_path / "notes.txt"
     other.write_text("this is no log\n")
     page.locator("#file").set_input_files(other)

@@ -9,6 +9,16 @@ import { html } from "./view.js";
 const place = /** @type {HTMLElement} */ (document.getElementById("stage"));
 const MOST_BYTES = 200_000_000;
 
+/** Whether the last line was cut short, its writer being stopped in the middle of it. @param {string} text */
+function cutShort(text) {
+  const last = text.slice(text.lastIndexOf("\n") + 1);
+  try {
+    return Boolean(last) && JSON.parse(last) === undefined;
+  } catch {
+    return true;
+  }
+}
+
 /** @param {File} file */
 async function open(file) {
   if (file.size > MOST_BYTES) {
@@ -17,10 +27,11 @@ async function open(file) {
   }
   show(html`<p class="live" role="status">Reading ${file.name} …</p>`);
   try {
-    const { picture } = await ask({ op: "open", name: file.name, text: await file.text() });
+    const text = await file.text(), cut = cutShort(text);
+    const { picture } = await ask({ op: "open", name: file.name, text });
     const more = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", begin, end })).steps;
     const copy = (/** @type {string} */ group) => ask({ op: "copy", group });
-    const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}><${Foretelling} picture=${picture} name=${file.name} more=${more} />
+    const draw = (/** @type {any} */ copied) => show(html`<div key=${file.name}>${cut && html`<p role="status">The last line of ${file.name} was cut short; it is left out.</p>`}<${Foretelling} picture=${picture} name=${file.name} more=${more} />
       <${Copy} groups=${picture.groups} copy=${copy} run=${run} />
       ${copied && html`<section class="branch" aria-label="the copy"><h2>The copy, run in the simulator</h2><${Foretelling} picture=${copied} name="the copy" /></section>`}</div>`);
     const run = async (/** @type {string} */ scenario) => draw((await ask({ op: "play", as: "copy", scenario, name: "copy", seed: 1 })).picture);
