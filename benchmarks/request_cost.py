@@ -29,9 +29,6 @@ from coordinator.broker.build import build_broker, topic_options
 from coordinator.broker.connection import Connection
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.record_codec import build_batch
-from coordinator.control.fault_board import FaultBoard
-from coordinator.control.faults import Fail, Fault, Selector
-from coordinator.control.journal import Records
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
@@ -155,10 +152,15 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
 
 
 def _unused_fault(broker: Any) -> None:
+    from coordinator.control.fault_board import FaultBoard  # here, since an older checkout to compare with may not have it
+    from coordinator.control.faults import Fail, Fault, Selector
+
     FaultBoard(lambda: [broker], 1).add(Fault(Selector(api="OffsetCommit"), Fail(27)))
 
 
 def _journal(broker: Any) -> None:
+    from coordinator.control.journal import Records
+
     Records(lambda: [broker], 10_000)
 
 
@@ -288,6 +290,10 @@ def _serve_pieces(name: str) -> None:
         print(made.piece(), flush=True)
 
 
+class _NotThereError(Exception):
+    """A checkout has not what a row measures."""
+
+
 class _Checkout:
     """A process that measures pieces in one checkout."""
 
@@ -297,7 +303,8 @@ class _Checkout:
             [sys.executable, __file__, "--pieces", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
             env=environment,
         )  # fmt: skip
-        assert self._read() == "ready"
+        if self._read() != "ready":
+            raise _NotThereError(directory)
 
     def _read(self) -> str:
         assert self._process.stdout is not None
@@ -330,7 +337,11 @@ def _pair(ours: Path, theirs: Path, name: str, order: int) -> tuple[float, float
 
 def _compare(theirs: Path, names: list[str], pairs: int) -> None:
     for name in names:
-        taken = [_pair(_OURS, theirs, name, order) for order in range(pairs)]
+        try:
+            taken = [_pair(_OURS, theirs, name, order) for order in range(pairs)]
+        except _NotThereError as error:
+            print(f"{name:<32} cannot be measured in {error}", flush=True)
+            continue
         ratios = sorted(mine / other for mine, other in taken)
         mine, other = (median(side) * 1e6 for side in zip(*taken, strict=True))
         low, high = (ratios[1], ratios[-2]) if len(ratios) > 3 else (ratios[0], ratios[-1])
