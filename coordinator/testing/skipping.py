@@ -7,11 +7,11 @@ import pytest
 from .under_test import ApplicationUnderTest
 
 
-def needs(app: ApplicationUnderTest, *attributes: str) -> None:
-    """The case needs these attributes of the application."""
+def needs(app: ApplicationUnderTest, *attributes: str, described: str = "coordinator.testing.cases") -> None:
+    """The case needs these attributes of the application. `described`: the module that says what they are."""
     missing = [name for name in attributes if getattr(app.application, name, None) is None]
     if missing:
-        pytest.skip(f"{_name(app)} has no {' and no '.join(missing)}: see coordinator.testing.cases")
+        pytest.skip(f"{_name(app)} has no {' and no '.join(missing)}: see {described}")
 
 
 def needs_processed(app: ApplicationUnderTest) -> None:

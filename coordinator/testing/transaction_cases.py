@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import pytest
-
 from ..control.own_requests import ControlError
 from . import findings
 from .disturbing import wait_hit
+from .skipping import needs
 from .under_test import ApplicationError, ApplicationUnderTest
 
 
@@ -60,9 +59,7 @@ class TransactionCases:
         app.verify()
 
     def _transactional(self, app: ApplicationUnderTest) -> None:
-        missing = [name for name in ("transactional_id", "output_topic") if getattr(app.application, name, None) is None]
-        if missing:
-            pytest.skip(f"{type(app.application).__name__} has no {' and no '.join(missing)}: see coordinator.testing.transaction_cases")
+        needs(app, "transactional_id", "output_topic", described="coordinator.testing.transaction_cases")
 
     def _take_over(self, app: ApplicationUnderTest, transactional_id: str) -> None:
         try:

@@ -209,14 +209,17 @@ def test_too_few_replicas_take_no_transactions() -> None:
     (told,) = client.answers()
     (row,) = told.results_by_topic_v3_and_below[0].results_by_partition  # type: ignore[attr-defined]
     assert row.partition_error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "not replicated in time"
-    configs = cluster.runtime.configs[1]
-    neighbour = next(
-        name for name in map(str, range(1_000))
-        if partition_for(configs, TRANSACTION_STATE, name) == partition_for(configs, TRANSACTION_STATE, "t"))
     refused: Any = cluster.client(node).ask(
-        InitProducerIdRequest(transactional_id=neighbour, transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1), 4)
+        InitProducerIdRequest(transactional_id=neighbour(cluster), transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1), 4)
     assert refused.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "too few are in sync"
     assert state(cluster, node) == "Ongoing"
+
+
+def neighbour(cluster: Cluster) -> str:
+    """Another transactional id in the partition of "t"."""
+    configs = cluster.runtime.configs[1]
+    mine = partition_for(configs, TRANSACTION_STATE, "t")
+    return next(name for name in map(str, range(1_000)) if partition_for(configs, TRANSACTION_STATE, name) == mine)
 
 
 class Stalled:
@@ -231,6 +234,11 @@ class Stalled:
         for follower in state_followers(self.cluster, self.node):
             self.cluster.do(SlowFollower(follower, delay_ms=delay_ms))
 
+    def send_end(self) -> None:
+        """Ask to commit; the answer is for `codes`."""
+        self.client.send(EndTxnRequest(
+            transactional_id="t", producer_id=self.producer.producer_id, producer_epoch=self.producer.producer_epoch, committed=True), 3)
+
     def described(self, name: str = "t") -> Any:
         told: Any = self.cluster.client(self.node).ask(DescribeTransactionsRequest(transactional_ids=[name]), 0)
         return told.transaction_states[0]
@@ -243,8 +251,7 @@ def test_an_end_that_is_not_replicated_in_time_is_taken_back() -> None:
     """ERR-1: the transaction is open again, shows as open all the while, and is ended by the next request."""
     stalled = Stalled()
     stalled.stall()
-    stalled.client.send(EndTxnRequest(
-        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.send_end()
     stalled.cluster.pass_time(59_999)
     assert stalled.codes() == []
     assert stalled.described().transaction_state == "Ongoing"
@@ -261,10 +268,7 @@ def test_an_end_that_is_not_replicated_in_time_is_taken_back() -> None:
 def test_a_new_id_that_is_not_replicated_in_time_has_no_epoch() -> None:
     stalled = Stalled()
     stalled.stall()
-    configs = stalled.cluster.runtime.configs[1]
-    name = next(
-        name for name in map(str, range(1_000))
-        if partition_for(configs, TRANSACTION_STATE, name) == partition_for(configs, TRANSACTION_STATE, "t"))
+    name = neighbour(stalled.cluster)
     request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=2_000, producer_id=-1, producer_epoch=-1)
     stalled.client.send(request, 4)
     shown = stalled.described(name)
@@ -280,8 +284,7 @@ def test_a_new_id_that_is_not_replicated_in_time_has_no_epoch() -> None:
 def test_what_is_replicated_just_in_time_counts() -> None:
     stalled = Stalled()
     stalled.stall(50_000)
-    stalled.client.send(EndTxnRequest(
-        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.send_end()
     stalled.cluster.pass_time(70_000)
     assert stalled.codes() == [ErrorCode.NONE]
     stalled.stall(0)
@@ -292,8 +295,7 @@ def test_what_is_replicated_just_in_time_counts() -> None:
 def test_the_next_coordinator_has_what_was_taken_back() -> None:
     stalled = Stalled()
     stalled.stall()
-    stalled.client.send(EndTxnRequest(
-        transactional_id="t", producer_id=stalled.producer.producer_id, producer_epoch=stalled.producer.producer_epoch, committed=True), 3)
+    stalled.send_end()
     stalled.cluster.pass_time(60_000)
     stalled.stall(0)
     stalled.cluster.pass_time(1_000)
