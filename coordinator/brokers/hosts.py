@@ -16,6 +16,7 @@ from ..cluster.controller.reassignments import reassign
 from ..cluster.network import HostState
 from ..cluster.replication import Pace
 from ..errors import ErrorCode
+from .clocks import jump_refusal
 from .errors import ClusterError
 from .runtime import Brokers
 
@@ -146,6 +147,14 @@ class Hosts:
         before = self.cluster.coordinators.load_ms.get(broker, 0)
         self.cluster.coordinators.load_ms[broker] = load_ms
         return before
+
+    def jump_clock(self, broker: int, by_ms: int, now: int) -> None:
+        """Let the wall clock of a broker's host jump, whether its process runs or not. Nothing falls due sooner or later by it."""
+        self._known(broker)
+        refusal = jump_refusal(by_ms, self.cluster.options.epoch_ms + self.cluster.clocks[broker] + now + by_ms)
+        if refusal:
+            raise ClusterError(refusal)
+        self.cluster.set_clock(broker, self.cluster.clocks[broker] + by_ms)
 
     # -- the controller's doings
 

@@ -82,6 +82,8 @@ class Brokers:
         self.metadata_delay_ms = options.metadata_delay_ms
         self.hosts_changed: Callable[[int, HostState], None] = lambda _broker, _state: None
         self.unfenced: Callable[[int], None] = lambda _broker: None  # hears of a broker that learned that it was unfenced
+        self.clocks: dict[int, int] = dict.fromkeys(ids, 0)
+        """How many milliseconds the wall clock of each broker's host is ahead of where it began."""
         self.images: dict[int, Cluster] = {node: self._cluster(node) for node in ids}
         self._in_flight: dict[int, deque[_InFlight]] = {node: deque() for node in ids}
         self._unseen: dict[int, dict[tuple[str, int], None]] = {node: {} for node in ids}
@@ -148,7 +150,7 @@ class Brokers:
         broker = Broker(
             node_id=node, cluster=self.images[node], configs=configs,
             coordinator=new_group_coordinator(configs, self._logs.get(node), self.images[node]),
-            parked_fetches=ParkedFetches(), random=self.options.random, epoch_ms=self.options.epoch_ms, log=self.log,
+            parked_fetches=ParkedFetches(), random=self.options.random, epoch_ms=0, log=self.log,
             controller=self.controller, limits=self.options.limits)
         broker.replication = self.replication
         broker.cooperation = self.transactions
@@ -159,8 +161,18 @@ class Brokers:
         broker.client_links = ClientLinks(broker, self.network.cut_clients(node))
         broker.configs_of_all = list(self.configs.values())
         broker.producer_ids = ProducerIds(block=self._next_block)
+        self._follow_clock(broker)
         self.coordinators.begin(broker)
         return broker
+
+    def set_clock(self, node: int, ahead_ms: int) -> None:
+        """Let the wall clock of a broker's host be so far ahead of where it began."""
+        self.clocks[node] = ahead_ms
+        self._follow_clock(self.brokers[node])
+
+    def _follow_clock(self, broker: Broker) -> None:
+        ahead_ms = self.clocks[broker.node_id]
+        broker.epoch_ms, broker.coordinator.config.clock_ms = self.options.epoch_ms + ahead_ms, ahead_ms
 
     def _next_block(self) -> range:
         """A block of producer ids that no broker had before."""

@@ -130,6 +130,7 @@ _VERBS: dict[str, tuple[str, str, tuple[tuple[str, type], ...]]] = {
     "cut": ("CutLink", "let nothing pass between two brokers", (("one", int), ("other", int))),
     "heal": ("HealLink", "let things pass between two brokers again", (("one", int), ("other", int))),
     "move-leader": ("MoveLeader", "let another replica lead a partition", (("topic", str), ("partition", int), ("to", int))),
+    "jump-clock": ("JumpClock", "let the wall clock of a broker's host jump; negative: back", (("broker", int), ("by_ms", int))),
     "move-coordinator": ("MoveCoordinator", "let another broker coordinate a group", (("group", str), ("to", int))),
 }
 """Commands that are a verb of the cluster with just its fields."""

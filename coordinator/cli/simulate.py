@@ -189,7 +189,7 @@ def _count(args: Namespace, log: EventLog, members: int | None, took_s: float) -
 def _open_log(args: Namespace, epoch_ms: int | None = None) -> EventLog:
     """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the simulated world."""
     from coordinator.event_log import EventLog, LogError
-    from coordinator.simulator.world import EPOCH_MS
+    from coordinator.simulator.environment import EPOCH_MS
 
     epoch_ms = EPOCH_MS if epoch_ms is None else epoch_ms
     if args.log is None:

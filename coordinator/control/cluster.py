@@ -128,9 +128,18 @@ class SlowLoad:
     load_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class JumpClock:
+    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative). Timers go on as they were; what is
+    dated by the clock (appended records, commits, offsets that expire) is dated anew. Inverse: JumpClock as far the other way."""
+
+    broker: int
+    by_ms: int
+
+
 Verb = (
     StopBroker | StartBroker | MoveLeader | MoveCoordinator | ReassignPartition | FenceBroker | UnfenceBroker | CutLink | HealLink
-    | CutClient | HealClient | SlowFollower | SlowLoad
+    | CutClient | HealClient | SlowFollower | SlowLoad | JumpClock
 )
 VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
 
@@ -182,6 +191,9 @@ def _perform(hosts: Hosts, cluster: Brokers, verb: Verb, now: int) -> Verb | Non
         case HealClient(client_id, broker):
             hosts.heal_client(client_id, broker, now)
             return CutClient(client_id, broker)
+        case JumpClock(broker, by_ms):
+            hosts.jump_clock(broker, by_ms, now)
+            return JumpClock(broker, -by_ms)
         case SlowFollower() | SlowLoad():
             return _slow_down(hosts, cluster, verb, now)
         case _:

@@ -97,6 +97,12 @@ class ClusterKit(ProcessingKit):
 
         return Done(CutClient(client_id, broker), self.control)
 
+    def jump_clock(self, broker: int, by_ms: int) -> Done:
+        """Let the wall clock of a broker's host jump so many milliseconds, negative ones back: its timers go on as they were."""
+        from .cluster import JumpClock
+
+        return Done(JumpClock(broker, by_ms), self.control)
+
     def slow_load(self, broker: int, load_ms: int) -> Done:
         """Let a broker's coordinators take so long to load."""
         from .cluster import SlowLoad

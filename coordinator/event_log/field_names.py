@@ -7,7 +7,7 @@ from typing import Final
 
 FIELD_NAMES: Final = frozenset((
     "acks", "action", "added", "adding", "api", "assignment", "assignment_epoch", "assignor", "at_ms", "behind", "broker", "by",
-    "bytes_per_second", "cause", "changed", "changes", "classic", "client", "client_host", "client_id", "committed", "config",
+    "by_ms", "bytes_per_second", "cause", "changed", "changes", "classic", "client", "client_host", "client_id", "committed", "config",
     "configs", "count", "deadline_ms", "delay_ms", "delay_remaining_ms", "detail", "direction", "durable", "elr", "endpoints",
     "epoch", "epoch_ms", "epochs", "error", "errors", "expire_ms", "extends_delay", "failed", "failure", "fault", "feature", "first",
     "format", "generation", "group", "group_epoch", "group_instance_id", "groups", "held", "how", "isolation", "isr", "key",

@@ -15,6 +15,7 @@ from ..group_coordinator import GroupCoordinator, LoggedEvent
 from ..groups.config import GroupConfig
 from ..transactions.config import TransactionConfig
 from ..transactions.coordinator import LoggedTransactionEvent, TransactionCoordinator
+from .clocks import JUMP, Clocks
 from .codec import CodecError, coordinator_from_plain, from_plain, transaction_from_plain
 from .reader import Line, LogError, numbered, read
 
@@ -23,14 +24,18 @@ T = TypeVar("T")
 
 def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEvent]:
     """The events of groups and of their coordinator among `lines`, in order. Raises LogError for one that cannot be folded."""
+    clocks = Clocks()
     for number, line in numbered(lines):
+        if line["type"] == JUMP:
+            clocks.jump(line)
         if line["stream"] not in ("group", "coordinator"):
             continue
         try:
             if line["stream"] == "coordinator":
                 yield LoggedEvent(line["at_ms"], None, coordinator_from_plain(line))
                 continue
-            yield LoggedEvent(line["at_ms"], line["group"], from_plain(line))
+            event = from_plain(line)
+            yield LoggedEvent(clocks.instant(line, event), line["group"], event)
         except CodecError as error:
             raise LogError(name, number, str(error)) from None
         except KeyError:

@@ -23,6 +23,7 @@ from ..transactions.events import FORGETTING
 from ..transactions.events import Event as TransactionEvent
 from ..transactions.evolve import evolve as evolve_transaction
 from ..transactions.model import Transaction
+from .clocks import JUMP, Clocks
 from .cluster_lines import cluster_event_from_line
 from .codec import coordinator_from_plain, from_plain, transaction_from_plain
 from .reader import Line
@@ -46,6 +47,7 @@ class ReplayedBrokers:
         self._rows: dict[int, list[_Row]] = {}
         self._transactions: list[tuple[int, int, TransactionEvent]] = []
         self._lost: set[int] = set()
+        self._clocks = Clocks()
         self._stores: dict[tuple[int, int], DurableEvents] = {}
         for line in lines:
             self._fold(line)
@@ -76,14 +78,16 @@ class ReplayedBrokers:
                 self._coordinate(line)
             case "group":
                 self._group(line)
+            case "fault" if line["type"] == JUMP:
+                self._clocks.jump(line)
 
     def _group(self, line: Line) -> None:
         coordinator, event, group_id = self._of(line["broker"]), from_plain(line), line["group"]
-        index = coordinator.partition_for(group_id)
+        index, at_ms = coordinator.partition_for(group_id), self._clocks.instant(line, event)
         if type(event) in ev.DURABLE:
-            self._rows.setdefault(index, []).append(_Row(line["seq"], line["at_ms"], group_id, event))
+            self._rows.setdefault(index, []).append(_Row(line["seq"], at_ms, group_id, event))
         served = not coordinator.availability.error(index)
-        refold(coordinator.partition_shard(index), line["at_ms"], group_id, event, served=served)
+        refold(coordinator.partition_shard(index), at_ms, group_id, event, served=served)
 
     def _coordinate(self, line: Line) -> None:
         node, event = line["broker"], coordinator_from_plain(line)

@@ -12,6 +12,7 @@ from typing import Any
 from ..wire.consumer_protocol import Subscription
 from .blobs import assignment, both, by_topic, claims, decoded, is_cooperative, minus
 from .consumer_groups import KINDS, note_consumer_event
+from .expired_offsets import note_expiry
 from .ownership import Ownership
 from .reader import Line, LineNumbers
 from .steps import Steps
@@ -33,6 +34,7 @@ class Timeline:
         self.end_ms = 0
         self._lines: dict[int, Line] = {}
         self._grown: list[Line] = []
+        self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
@@ -50,6 +52,8 @@ class Timeline:
             self.partitions[line["topic"]] = line["partitions"]
             if kind == "PartitionsAdded":
                 self._grown.append(line)
+        elif kind == "JumpClock":
+            self.clocks_ahead_ms[line["broker"]] = self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
         elif stream == "wire":
             self._wire(line)
         elif stream == "member":
@@ -81,9 +85,8 @@ class Timeline:
         if group is None:
             return
         member = group.members.get(line.get("member", ""))
-        if line["type"] == "RequestAnswered":
-            if member is not None:
-                self._answered(group, member, line)
+        if line["type"] == "RequestAnswered" and member is not None:
+            self._answered(group, member, line)
         elif line["type"] in ("RequestSeen", "RequestRefused"):
             errors = set(line.get("errors", [])) - _ROUTINE_REFUSALS
             if member is not None and not errors:
@@ -137,10 +140,9 @@ class Timeline:
     def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
         self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))
         current = group.current
-        if current is not None and current.outcome == "stable":
-            share = current.share_by_id.get(member.member_id)
-            if share is not None and share.resumed_ms is None:
-                share.resumed_ms = at_ms
+        share = current.share_by_id.get(member.member_id) if current is not None and current.outcome == "stable" else None
+        if share is not None and share.resumed_ms is None:
+            share.resumed_ms = at_ms
 
     def _note(self, group: GroupView, line: Line, members: list[str] | None = None) -> Note:
         note = Note(line["at_ms"], line["seq"], line["type"], group.generation, members or [], line, last_ms=line["at_ms"])
@@ -390,6 +392,7 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupEmptied": Timeline._emptied,
     "OffsetsCommitted": Timeline._committed,
     "PendingOffsetsEnded": Timeline._transaction_ended,
+    "OffsetsRemoved": note_expiry,
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,

@@ -39,7 +39,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "FaultInjected", "SnapshotRestored", "CutMember", "MemberHealed", "SlowMember", "MemberSpedUp", "PauseMember", "MemberResumed",
         "ResetMember", "RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded",
         "StopBroker", "StartBroker", "MoveLeader", "MoveCoordinator", "ReassignPartition", "FenceBroker", "UnfenceBroker", "CutLink",
-        "HealLink", "CutClient", "HealClient", "SlowFollower", "SlowLoad",
+        "HealLink", "CutClient", "HealClient", "SlowFollower", "SlowLoad", "JumpClock", "JumpMemberClock",
     ),
     "data": ("RecordsAppended", "RecordsServed", "MarkerWritten", "ConnectionOpened", "ConnectionClosed"),
 }  # fmt: skip

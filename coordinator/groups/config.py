@@ -25,5 +25,7 @@ class GroupConfig:
     """What consumer groups need from outside (KIP-848); None: they are not served."""
     max_record_bytes: int = 1_048_588
     """Largest record batch that __consumer_offsets takes: an assignment above it cannot be stored (ERR-2)."""
+    clock_ms: int = 0
+    """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets expire by it (EXP-1)."""
     append_error: ErrorCode = ErrorCode.NONE
     """What writing to __consumer_offsets answers; anything but NONE lets every write fail with it (ERR-1, ERR-2)."""

@@ -33,6 +33,7 @@ from .lifecycle import GroupCreated, GroupDeleted, GroupLoaded, GroupUnloaded
 from .offsets.events import CommittedOffset, OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
 
 __all__ = [
+    "DATED",
     "DURABLE",
     "AssignmentRejected",
     "CommittedOffset",
@@ -96,3 +97,5 @@ DURABLE: frozenset[type] = frozenset({
     GroupCreated, GenerationStored, GroupEmptied, OffsetsCommitted, OffsetsPending, PendingOffsetsEnded, OffsetsRemoved, GroupDeleted,
     *get_args(ConsumerEvent),
 }) - {AssignmentFailed}  # fmt: skip
+#: The events that are folded at the instant that the wall clock of the broker's host tells: it jumps, and offsets expire by it (EXP-1).
+DATED: frozenset[type] = frozenset({OffsetsCommitted, OffsetsPending, GroupEmptied})

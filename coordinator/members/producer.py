@@ -74,7 +74,7 @@ class _Partition:
 
 
 class Producer:
-    """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0. `chance` only jitters backoffs."""
+    """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0; it may be set again. `chance` only jitters backoffs."""
 
     def __init__(self, config: ProducerConfig, *, wall_ms: int = 0, chance: Callable[[], float] = lambda: 0.5) -> None:
         self.config = config
@@ -85,7 +85,7 @@ class Producer:
         self.leaders = Leaders(config.request_timeout_ms, Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance))
         self.told: list[ProducerEffect] = []
         self.transactions = Transactions(self) if config.transactional_id is not None else None
-        self._wall_ms = wall_ms
+        self.wall_ms = wall_ms
         self._tickets = 0
         self._partitions: dict[TopicPartition, _Partition] = {}
         self._init_in_flight = False
@@ -101,7 +101,7 @@ class Producer:
         if self.transactions is not None:
             self.transactions.uses(partition)
         self._tickets += 1
-        record = NewRecord(key, value, self._wall_ms + now)
+        record = NewRecord(key, value, self.wall_ms + now)
         self._partitions.setdefault(partition, _Partition()).queue.append(_Waiting(self._tickets, record, now))
         return self._tickets
 

@@ -208,7 +208,7 @@ _FAULTS: Final = {
     "MemberResumed": "{}'s process goes on, and knows of nothing.",
     "CutMember": "{}'s network is cut.", "MemberHealed": "{}'s network is whole again.",
     "SlowMember": "{}'s network gets slow.", "MemberSpedUp": "{}'s network is as fast as before.",
-    "ResetMember": "{}'s connections are reset.",
+    "ResetMember": "{}'s connections are reset.", "JumpMemberClock": "{}'s wall clock jumps; its timers go on.",
 }  # fmt: skip
 
 

@@ -22,12 +22,12 @@ from coordinator.version import __version__
 from ..event_log import EventLog
 from ..judges import Judgement
 from ..simulator import catalogue
+from ..simulator.environment import EPOCH_MS
 from ..simulator.reading import ScenarioError
 from ..simulator.run import run_scenario, verdicts
 from ..simulator.scenario import Scenario, read_scenario
 from ..simulator.schema import TABLES as KEYS
 from ..simulator.schema import duration_ms
-from ..simulator.world import EPOCH_MS
 from .fold.run import RunFold
 from .schemas import Row
 from .windows import Traffic, Windows, window_rows

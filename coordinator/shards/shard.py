@@ -114,7 +114,7 @@ class Shard:
         return renewed
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
-        """A group as a request meets it: what was begun for all groups is done for this one first."""
+        """A group as a request meets it: what was begun for all is done for it first."""
         for sweep in self._sweeps:
             if sweep.comes_before_requests and group_id in sweep.waiting and self.writable():
                 sweep.visit(self.groups, group_id, effects)
@@ -189,8 +189,7 @@ class Shard:
             for event in decision.events:
                 before = self._fold(group, event, effects, before)
             if decision.then is not Then.NOTHING:
-                steps = settle(group.classic, decision.then, decision.reason, effects.now, self.config)
-                self.settle(group, steps, effects, before)
+                self.settle(group, settle(group.classic, decision.then, decision.reason, effects.now, self.config), effects, before)
         if decision.alive:
             self.timers.renew(group.membership, message.member_id, effects.now)  # type: ignore[arg-type, attr-defined]
         reply = decision.reply if decision.answer is None else decision.answer()
@@ -211,9 +210,8 @@ class Shard:
     # -- what happens around the groups
 
     def end_transaction(self, producer_id: int, committed: bool, effects: Effects) -> None:
-        """A marker was written to this partition: the producer's pending offsets come to count, or go (TXN-5).
-        A group that is not loaded (yet) is told by an event as well: whoever loads it finds that among its durable events.
-        """
+        """A marker was written to this partition: the producer's pending offsets come to count, or go (TXN-5). A group that is not
+        loaded (yet) is told by an event as well: whoever loads it finds that among its durable events."""
         for group_id in self.durable.waiting_for(producer_id):
             group = self.groups.get(group_id)
             if group is not None:
@@ -331,6 +329,7 @@ class Shard:
                 follow(self.timers, membership, event, now)
             return self._write(group, event, effects, before)
         if kind is ev.OffsetsCommitted:  # the most frequent, in short: it changes no membership and ends nobody's waiting
+            now += self.config.clock_ms
             evolve(group, event, now)
             self.durable.append(now, group.group_id, event)
             return self._write(group, event, effects, before)
@@ -338,7 +337,8 @@ class Shard:
             return self._fold_of_consumer_group(group, event, effects, before)
         renewed = self._answer(membership, event, effects) if kind in ANSWERING else ()
         inherited_ms = membership.members[event.replaced].session_timeout_ms if isinstance(event, ev.MemberReplaced) else 0
-        evolve(group, event, now)
+        at = now + self.config.clock_ms if kind in ev.DATED else now
+        evolve(group, event, at)
         for member_id in renewed:
             self.timers.renew(membership, member_id, now)
         self.timers.follow(membership, event, now)
@@ -349,19 +349,20 @@ class Shard:
         elif kind in ENDS:
             self.end(group.group_id)
         if kind in ev.DURABLE:
-            self.durable.append(now, group.group_id, event)
+            self.durable.append(at, group.group_id, event)
         return self._write(group, event, effects, before)
 
     def _fold_of_consumer_group(self, group: Group, event: ev.Event, effects: Effects, before: int | None) -> int | None:
         """One event of a consumer group, which has no parked requests; its timers follow from decisions."""
         membership, kind = group.consumer, type(event)
-        evolve(group, event, effects.now)
+        at = effects.now + self.config.clock_ms if kind in ev.DATED else effects.now
+        evolve(group, event, at)
         if kind in ENDS:
             if membership is not None:
                 self.consumer.stop_timers(group.group_id, membership)
             self.end(group.group_id)
         if kind in ev.DURABLE:
-            self.durable.append(effects.now, group.group_id, event)
+            self.durable.append(at, group.group_id, event)
         return self._write(group, event, effects, before)
 
     def end(self, group_id: str) -> None:

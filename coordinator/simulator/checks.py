@@ -12,10 +12,12 @@ from typing import Any, Final, NamedTuple, get_args
 
 from ..broker.build import TopicError
 from ..brokers import ClusterError
+from ..brokers.clocks import jump_refusal
 from ..cluster.configs import ConfigError
 from ..control import cluster as verbs
 from ..control import faults
 from ..members import MemberConfigError
+from .environment import EPOCH_MS
 from .places import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES, duration_ms
@@ -25,10 +27,11 @@ MEMBER_VERBS: Final[dict[str, tuple[str, ...]]] = {
     "SlowMember": ("member", "broker", "direction", "bytes_per_second"),
     "PauseMember": ("member",),
     "ResetMember": ("member",),
+    "JumpMemberClock": ("member", "by_ms"),
 }
 """What can be done to a member's host and links, and what each needs to know."""
 DIRECTIONS: Final = ("both", "to_broker", "from_broker")
-_REPEATABLE: Final = ("ResetMember", "MoveLeader", "MoveCoordinator")
+_REPEATABLE: Final = ("ResetMember", "MoveLeader", "MoveCoordinator", "JumpClock", "JumpMemberClock")
 """Verbs that may be carried out again although nothing was undone."""
 _KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
 _BROKERS: Final = ("broker", "to", "one", "other")
@@ -204,6 +207,8 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
     if verb == "SlowMember" and (type(rate) is not int or rate < 1):
         said = "bytes_per_second is missing" if rate is None else f"bytes_per_second = {rate!r}"
         raise ScenarioError(f"{where.at('bytes_per_second')}: {verb}: {said}: give a whole number from 1 on, such as 2000")
+    if verb == "JumpMemberClock":
+        _check_jump(verb, fields, where)
     broker = fields.get("broker")
     if broker is not None and (type(broker) is not int or not 1 <= broker <= there.brokers):
         raise ScenarioError(f"{where.at('broker')}: {verb}: broker {broker!r}: {_brokers(there)}; without it, all")
@@ -217,9 +222,21 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
             raise ScenarioError(f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}")
     if "how" in fields and fields["how"] not in get_args(verbs.How):
         raise ScenarioError(f"{where.at('how')}: {verb}: how = {fields['how']!r}: one of {', '.join(get_args(verbs.How))}")
+    if verb == "JumpClock":
+        _check_jump(verb, fields, where)
     if "one" in fields and fields["one"] == fields.get("other"):
         raise ScenarioError(f"{where.at('other')}: {verb}: one and other are both {fields['one']}: give two brokers")
     _check_names(fields, there, where, verb)
+
+
+def _check_jump(verb: str, fields: Plain, where: Where) -> None:
+    by_ms = fields.get("by_ms")
+    said = "by_ms is missing" if by_ms is None else f"by_ms = {by_ms!r}"
+    if type(by_ms) is not int:
+        raise ScenarioError(f"{where.at('by_ms')}: {verb}: {said}: give whole milliseconds such as 3600000, negative ones to go back")
+    refusal = jump_refusal(by_ms, EPOCH_MS + by_ms)
+    if refusal:
+        raise ScenarioError(f"{where.at('by_ms')}: {verb}: {refusal}")
 
 
 def check_request_fault(action: str, fields: Plain, there: There, where: Where) -> None:

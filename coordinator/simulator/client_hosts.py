@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..brokers import ClusterError
+from ..brokers.clocks import jump_refusal
 from ..deadlines import Deadlines
 from .chance import Draws
 from .links import Link
@@ -43,6 +45,7 @@ class ClientHosts:
         """Members and producers by name."""
         self.frozen: set[str | int] = set()
         """Paused hosts: members by name, brokers by id."""
+        self._clocks_ahead_ms: dict[str, int] = {}
         self.triggers = Triggers(self, log)
         self._deadlines: Deadlines[Client] = Deadlines()
         self._links: dict[tuple[str, int, bool], Link] = {}
@@ -103,6 +106,20 @@ class ClientHosts:
         member = self.members.get(host) if isinstance(host, str) else None
         if member is not None:
             member.due()
+
+    def wall_ms(self, host: str) -> int:
+        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may have jumped."""
+        return self.epoch_ms + self._clocks_ahead_ms.get(host, 0)
+
+    def jump_clock(self, host: str, by_ms: int) -> None:
+        """Let the wall clock of a member's host jump; its timers go on as they were. Raises ClusterError where it cannot."""
+        refusal = jump_refusal(by_ms, self.wall_ms(host) + self.now + by_ms)
+        if refusal:
+            raise ClusterError(f"{host}: {refusal}")
+        self._clocks_ahead_ms[host] = self._clocks_ahead_ms.get(host, 0) + by_ms
+        member = self.members.get(host)
+        if member is not None:
+            member.clock_jumped()
 
     # -- links
 

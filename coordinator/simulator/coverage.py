@@ -30,7 +30,7 @@ EVENTS: Final = (
 )  # fmt: skip
 FAULTS: Final = (
     "CutMember", "MemberHealed", "PauseMember", "MemberResumed", "ResetMember", "StopBroker", "StartBroker", "MoveCoordinator",
-    "RequestFaultBegan", "RequestFaultEnded", "FaultInjected",
+    "JumpClock", "JumpMemberClock", "RequestFaultBegan", "RequestFaultEnded", "FaultInjected",
 )  # fmt: skip
 REFUSALS: Final = (
     "JoinGroup MEMBER_ID_REQUIRED", "JoinGroup UNKNOWN_MEMBER_ID", "JoinGroup NOT_COORDINATOR", "SyncGroup REBALANCE_IN_PROGRESS",

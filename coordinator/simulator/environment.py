@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .links import Agenda, Link
 
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from ..event_log import EventLog
     from ..members.driver import Transport
 
+EPOCH_MS: Final = 1_700_000_000_000
+"""The wall clock at the zero of a simulated world."""
+
 
 class Surroundings(Agenda, Protocol):
     """A world as its clients see it: the simulated one (`world.World`) or a live one (`coordinator.live_world`)."""
 
     seed: int
-    epoch_ms: int
     log: EventLog
     frozen: set[str | int]
 
@@ -33,6 +35,9 @@ class Surroundings(Agenda, Protocol):
 
     def arm(self, member: Any, deadline: int | None) -> None:
         """A member's next deadline may have changed."""
+
+    def wall_ms(self, host: str) -> int:
+        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may have jumped."""
 
     def gone(self, member: Any) -> None:
         """A member has ended."""

@@ -71,7 +71,8 @@ class SimulatedMember:
         if consuming is not None:
             self._client = Consumer(config, consuming.fetch, chance=chance, now=world.now, member=self.member)
             if consuming.producer is not None:
-                self._producer = Producer(consuming.producer, wall_ms=world.epoch_ms, chance=Draws(world.seed, "retries", self.name).unit)
+                self._producer = Producer(
+                    consuming.producer, wall_ms=world.wall_ms(self.name), chance=Draws(world.seed, "retries", self.name).unit)
             self.application = Application(
                 self._client, self.log, policy=consuming.policy, processing_ms=consuming.processing_ms, producer=self._producer,
                 output=consuming.output)
@@ -120,6 +121,11 @@ class SimulatedMember:
         """The network ends its connections."""
         self._driver.reset()
         self._producer_driver.reset()
+
+    def clock_jumped(self) -> None:
+        """The wall clock of its host has jumped: what a pipeline writes from now on is dated by it."""
+        if self._producer is not None:
+            self._producer.wall_ms = self.world.wall_ms(self.name)
 
     def send(self, message: Request) -> bool:
         """Send a request of the application's own to the coordinator, whatever the member thinks; nobody takes its answer.

@@ -1,7 +1,8 @@
 """The faults of a scenario, carried out at their times and undone at theirs.
 
 Owns what is in force. Cluster verbs and requests' faults are those of `coordinator.control`; beside them a member's host can be
-paused, its links cut, its connections reset. What cannot be done when its time has come is logged as `FaultSkipped`.
+paused, its links cut, its connections reset, its wall clock set to another time. What cannot be done when its time has come is logged as
+`FaultSkipped`.
 """
 
 from __future__ import annotations
@@ -80,6 +81,9 @@ class Nemesis:
 
     def _to_member(self, verb: str, fields: Plain) -> Undo | None:
         world, name = self._world, fields["member"]
+        if verb == "JumpMemberClock":
+            self._jump_clock(name, fields["by_ms"])
+            return lambda: self._jump_clock(name, -fields["by_ms"])
         self._log(verb, client=name, **{key: value for key, value in fields.items() if key != "member"})
         if verb == "ResetMember":
             member = world.members.get(name)
@@ -103,6 +107,10 @@ class Nemesis:
                 link.heal()
 
         return lambda: self._undone("MemberHealed", name, heal)
+
+    def _jump_clock(self, name: str, by_ms: int) -> None:
+        self._world.jump_clock(name, by_ms)
+        self._log("JumpMemberClock", client=name, by_ms=by_ms)
 
     def _undone(self, kind: str, name: str, undo: Undo) -> None:
         self._log(kind, client=name)

@@ -27,7 +27,7 @@ class SimulatedProducer:
         self.name = config.client_id
         self.ended = False
         self.fault: MemberFault | None = None
-        self.producer = Producer(config, wall_ms=world.epoch_ms, chance=Draws(world.seed, "retries", self.name).unit)
+        self.producer = Producer(config, wall_ms=world.wall_ms(self.name), chance=Draws(world.seed, "retries", self.name).unit)
         self.application = Producing(
             self.producer, partitions, self.log, name=self.name, now=world.now, rate=rate, transaction_ms=transaction_ms,
             abort_every=abort_every, until=until)
@@ -69,6 +69,10 @@ class SimulatedProducer:
     def reset_connections(self) -> None:
         """The network ends its connections."""
         self._driver.reset()
+
+    def clock_jumped(self) -> None:
+        """The wall clock of its host has jumped: the records to come are dated by it."""
+        self.producer.wall_ms = self.world.wall_ms(self.name)
 
     # -- its driver
 

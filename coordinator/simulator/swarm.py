@@ -25,6 +25,7 @@ _FAILING = (
     ("SyncGroup", "REBALANCE_IN_PROGRESS"), ("OffsetFetch", "COORDINATOR_LOAD_IN_PROGRESS"),
     ("FindCoordinator", "COORDINATOR_NOT_AVAILABLE"),
 )  # fmt: skip
+_JUMPS_MS = (-86_400_000, -600_000, -1_000, 5_000, 1_800_000, 5_400_000, 8 * 86_400_000)
 _LOST = ("JoinGroup", "SyncGroup", "OffsetCommit", "Heartbeat", "LeaveGroup", "Produce", "EndTxn", "TxnOffsetCommit")
 
 
@@ -63,6 +64,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     producers = [name for name in ("shop", "bank") if f'name = "{name}"' in lines]
     for _ in range(network.choice((0, 0, 1, 2))):
         lines += _network_fault(network, busy_s, count, brokers, producers)
+    lines += _clock_faults(Draws(seed, "swarm", "clocks"), busy_s, count, brokers, producers)
     return "\n".join([*lines, "[must]", f'stable_within = "{_SETTLE_S - 10}s"', ""])
 
 
@@ -148,6 +150,19 @@ def _network_fault(draws: Draws, busy_s: int, count: int, brokers: int, producer
         ]  # fmt: skip
     begins = f'at = "{draws.between(5, busy_s // 2)}s"'
     return ["[[faults]]", *draws.choice(options), begins, f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]']
+
+
+def _clock_faults(draws: Draws, busy_s: int, count: int, brokers: int, producers: list[str]) -> list[str]:
+    """In one scenario of four a wall clock or two that jump. The draws are its own: the others are what they were without it."""
+    lines: list[str] = []
+    for _ in range(draws.choice((0, 0, 0, 0, 0, 0, 1, 2))):
+        host = draws.choice((f"app-{draws.between(1, count)}", *(f"{name}-1" for name in producers)))
+        broker = draws.between(1, brokers)
+        whose = draws.choice((['verb = "JumpClock"', f"broker = {broker}"], ['verb = "JumpMemberClock"', f'member = "{host}"']))
+        lines += ["[[faults]]", *whose, f"by_ms = {draws.choice(_JUMPS_MS)}", f'at = "{draws.between(5, busy_s // 2)}s"']
+        if draws.between(0, 1):
+            lines.append(f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]')
+    return lines
 
 
 def _fault(draws: Draws, busy_s: int, count: int, brokers: int) -> list[str]:

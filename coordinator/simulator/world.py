@@ -25,12 +25,11 @@ from ..control.fault_board import FaultBoard
 from ..event_log import EventLog
 from .chance import KeyedRandom
 from .client_hosts import Client, ClientHosts
+from .environment import EPOCH_MS
 from .member import SimulatedMember
 from .skipping import Place, Quiet, begin
 from .transport import HostTransport
 
-EPOCH_MS = 1_700_000_000_000
-"""The wall clock at the world's zero."""
 _MOST_STEPS_AT_ONCE = 1_000_000
 
 

@@ -137,14 +137,16 @@ def test_verbs_of_brokers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         monkeypatch.setenv("COORDINATOR_CONTROL_TOKEN", "t")
         stopped = ("stop 2 --how crash", "start 2", "pause 3", "start 3")
         moves = ("reassign orders 0 --to 2", "reassign orders 0")
-        for words in (*stopped, "cut 1 2", "heal 1 2", "fence 2", "unfence 2", "slow 2 --ms 5", *moves):
+        for words in (*stopped, "cut 1 2", "heal 1 2", "fence 2", "unfence 2", "slow 2 --ms 5", "jump-clock 2 -3600000", *moves):
             assert main(["ctl", "broker", *words.split(), "--control", port.url]) == 0, words
         assert main(["ctl", "broker", "move-coordinator", "g", "9", "--control", port.url]) == 1
         assert main(["ctl", "broker", "reassign", "nope", "0", "--cancel", "--control", port.url]) == 1
+        assert main(["ctl", "broker", "jump-clock", "2", "0", "--control", port.url]) == 1
         assert main(["ctl", "broker", "list", "--control", port.url]) == 0
     said = capsys.readouterr()
     assert said.out.count("running") == 3
     assert "9" in said.err
+    assert "by_ms=0: the clock would not jump" in said.err
 
 
 @pytest.mark.parametrize(

@@ -257,6 +257,10 @@ class TestFar:
             with kit.stop_broker(2, how="crash"):
                 assert not kit.is_running(2)
             assert kit.is_running(2)
+            with kit.jump_clock(2, 86_400_000) as jumped:
+                clock_ms = kafka.brokers[2].epoch_ms
+            assert jumped.inverse is None
+            assert kafka.brokers[2].epoch_ms == clock_ms - 86_400_000
             assert kit.bootstrap_servers == kafka.bootstrap_servers
 
     def test_a_fault_is_told_as_at_home(self, client: Client) -> None:

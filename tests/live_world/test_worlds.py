@@ -51,6 +51,7 @@ def test_what_befalls_brokers_cannot_be_had_on_a_foreign_kafka(text: str, named:
 
 def test_what_befalls_members_can_be_had_anywhere() -> None:
     faults = "".join(f'[[faults]]\nverb = "{verb}"\nmember = "app-1"\n' for verb in ("CutMember", "PauseMember", "ResetMember"))
+    faults += '[[faults]]\nverb = "JumpMemberClock"\nmember = "app-1"\nby_ms = 5\n'
     slow = '[[faults]]\nverb = "SlowMember"\nmember = "app-1"\nbytes_per_second = 500\nwhen = "assigned"\n'
     for world in WorldKind:
         check_world(scenario(faults + slow), world)

@@ -88,7 +88,7 @@ def decide_commit(group: Group, request: OffsetCommitRequest, context: RequestCo
     if error:
         return Decision(reply=commit_response(request, error))
     reply = commit_response(request, ErrorCode.NONE)
-    expire_ms = None if request.retention_time_ms == -1 else now + request.retention_time_ms
+    expire_ms = None if request.retention_time_ms == -1 else now + config.clock_ms + request.retention_time_ms
     offsets = _valid_offsets(request.topics, reply.topics, expire_ms, config)
     alive = membership.commit_proves_life()
     if not offsets:

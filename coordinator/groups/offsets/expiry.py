@@ -33,7 +33,7 @@ def expired(group: Group, now: int, config: GroupConfig) -> OffsetsRemoved | Non
         (topic, partition)
         for (topic, partition), o in group.offsets.items()
         if not membership.is_subscribed_to(topic) and (topic, partition) not in group.pending_offsets
-        and _is_over(o, since_ms, now, config.offsets_retention_ms)
+        and _is_over(o, since_ms, now + config.clock_ms, config.offsets_retention_ms)
     )
     return OffsetsRemoved("expired", gone) if gone else None
 
