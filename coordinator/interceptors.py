@@ -121,6 +121,19 @@ class Interceptors(list[Interceptor]):
         super().clear()
         self._renew()
 
+    def sort(self, *, key: Callable[[Interceptor], Any] | None = None, reverse: bool = False) -> None:
+        super().sort(key=key, reverse=reverse)
+        self._renew()
+
+    def reverse(self) -> None:
+        super().reverse()
+        self._renew()
+
+    def __imul__(self, times: SupportsIndex) -> Self:
+        super().__imul__(times)
+        self._renew()
+        return self
+
     def __setitem__(self, index: Any, one: Any) -> None:
         super().__setitem__(index, one)
         self._renew()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import stalled
 from .broker.connection import Connection
+from .closed_connections import ClosedConnections
 from .endpoints import Endpoint, ListenError, bind_host, check_endpoints, java_host
 from .listening import Descriptors, stop_listening
 from .loop_clock import LoopClock, Runtime
@@ -74,6 +75,7 @@ class Server:
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
         self.frozen = False  # its process is paused: connections are taken, nothing is read
         self.descriptors = Descriptors(loop)
+        self.closed_connections: ClosedConnections = ClosedConnections(loop) if first is None else first.closed_connections
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
@@ -106,8 +108,7 @@ class Server:
         try:
             server = await self.loop.create_server(
                 lambda: ServerProtocol(self, endpoint.name), bind_host(endpoint.host), endpoint.port, backlog=_BACKLOG,
-                reuse_port=reserved or None, start_serving=True,
-            )  # fmt: skip
+                reuse_port=reserved or None, start_serving=True)
         except OSError as error:
             reason = "the address is in use; port 0 takes a free one" if error.errno == EADDRINUSE else error.strerror or str(error)
             raise ListenError(f"cannot listen on {endpoint}: {reason}") from error
@@ -262,6 +263,7 @@ class Server:
         await self._closing
         await stop_listening(self.loop, self._listening)
         self.descriptors.stop()
+        self.closed_connections.stop()
         for handle in (self._idle_timer, self._turn, self._look_after):
             if handle is not None:
                 handle.cancel()
@@ -313,8 +315,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         host, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         self.connection = Connection(
             self._server.broker, peer=f"{host}:{port}", client_host=java_host(host), listener=self.listener,
-            write=self._write, close=self._close,
-        )  # fmt: skip
+            write=self._write, close=self._close)
         self._server.protocols.add(self)
         if self._server.frozen:
             self.transport.pause_reading()
@@ -365,7 +366,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
 
     def abort(self, why: str) -> None:
         """Close at once."""
-        logger.warning("%s: connection closed: %s", self.connection.peer, why)
+        self._server.closed_connections.closed(self.connection.peer, why)
         self.connection.lost()
         self._server.unread.discard(self)
         self.transport.abort()
@@ -395,6 +396,5 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self._server.gone(self)
 
     def _close(self, why: str, fault: Exception | None) -> None:
-        level = logging.ERROR if fault else logging.WARNING if why else logging.DEBUG
-        logger.log(level, "%s: connection closed: %s", self.connection.peer, shortened(why), exc_info=fault)
+        self._server.closed_connections.closed(self.connection.peer, why, fault)
         self.end()

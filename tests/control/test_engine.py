@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -253,3 +254,53 @@ def test_of_requests_of_other_apis_no_fault_is_asked() -> None:
     del interceptors[0]
     interceptors.remove(engine)
     assert (interceptors.asked[fetch], interceptors) == ((), [])
+
+
+def test_whatever_changes_the_list_renews_who_is_asked() -> None:
+    """Every method of a list that changes it: nobody is asked, or asked first, by how the list was before."""
+    heartbeat = f.API_NAMES["Heartbeat"]
+
+    class Named:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __call__(self, call: Call) -> None:
+            """Has no opinion."""
+
+        def saw_answer(self, *_: object) -> None:
+            """Is told of answers."""
+
+    def imul(interceptors: Interceptors) -> None:
+        interceptors *= 2
+
+    def iadd(interceptors: Interceptors) -> None:
+        interceptors += [Named("c")]
+
+    changes: dict[str, Callable[[Interceptors], object]] = {
+        "append": lambda i: i.append(Named("c")),
+        "insert": lambda i: i.insert(0, Named("c")),
+        "extend": lambda i: i.extend([Named("c")]),
+        "remove": lambda i: i.remove(i[0]),
+        "pop": lambda i: i.pop(),
+        "clear": lambda i: i.clear(),
+        "sort": lambda i: i.sort(key=lambda each: each.name, reverse=True),  # type: ignore[attr-defined]
+        "reverse": lambda i: i.reverse(),
+        "__setitem__": lambda i: i.__setitem__(0, Named("c")),
+        "__delitem__": lambda i: i.__delitem__(0),
+        "__iadd__": iadd,
+        "__imul__": imul,
+    }
+    own = {name for name in vars(list) if callable(getattr(list, name))}
+    reads = {
+        "__init__", "__new__", "__repr__", "__getattribute__", "__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__iter__",
+        "__len__", "__getitem__", "__add__", "__mul__", "__rmul__", "__contains__", "__reversed__", "__sizeof__", "__class_getitem__",
+        "copy", "index", "count"}
+    assert own - reads == changes.keys()
+    for name, change in changes.items():
+        interceptors = Interceptors()
+        interceptors.extend([Named("a"), Named("b")])
+        before = interceptors.asked[heartbeat]
+        change(interceptors)
+        assert list(before) != interceptors, name
+        assert list(interceptors.asked[heartbeat]) == interceptors, name
+        assert interceptors.tellers == [each.saw_answer for each in interceptors], name  # type: ignore[attr-defined]
