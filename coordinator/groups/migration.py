@@ -38,6 +38,7 @@ def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:
 def upgraded(group: ClassicGroup, environment: Environment) -> tuple[cev.ConsumerEvent, ...]:
     """What a classic group with members becomes. Raises Refused for members whose bytes cannot be read (K8-MIG-1)."""
     members: list[Member] = []
+    named: list[tuple[str, ...]] = []
     topics = environment.topics
     owners: set[tuple[bytes, int]] = set()
     for member in group:
@@ -50,16 +51,18 @@ def upgraded(group: ClassicGroup, environment: Environment) -> tuple[cev.Consume
             subscription = Subscription.decode(member.metadata(group.protocol_name))
         except WireError as fault:
             raise _unreadable(group.group_id, fault) from None
+        named.append(subscription.topics)
         members.append(Member(
             member.member_id, group.generation, group.generation, instance_id=member.group_instance_id, rack_id=subscription.rack_id,
             client_id=member.client_id, client_host=member.client_host, rebalance_timeout_ms=member.rebalance_timeout_ms,
             topics=frozenset(subscription.topics), held=held, classic=cev.ClassicSettings(member.session_timeout_ms, member.protocols),
         ))  # fmt: skip
-    subscribed_to = {name for member in members for name in member.topics}
+    first, *others = [member.topics for member in members]
+    subscribed_to = first.union(*others)
     targets = [cev.Target(m.member_id, told({t: tuple(p) for t, p in m.held.items()}, topics)) for m in members]
     return (
         cev.ConsumerGroupUpgraded(group.generation, metadata_hash(subscribed_to, topics), tuple(m.member_id for m in members)),
-        *(subscribed(member) for member in members),
+        *map(subscribed, members, named),
         cev.TargetAssigned(group.generation, None, tuple(targets)),
         *(reconciled(member, topics) for member in members),
     )

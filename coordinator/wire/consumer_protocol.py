@@ -18,6 +18,8 @@ HIGHEST_VERSION: Final = 3
 
 NO_GENERATION: Final = -1
 """What a subscription says that belongs to no generation (CPB-4)."""
+_MANY: Final = 16
+"""From so many strings on it is worth while to look whether all are ASCII."""
 
 
 class EndsEarly(WireError):
@@ -161,6 +163,8 @@ class _Reader:
     def strings(self) -> tuple[str, ...]:
         """An array of strings; there may be 100,000, so that each is read in place."""
         data, total, count = self.data, len(self.data), self.count()
+        if count > _MANY and (many := self._ascii_strings(count)) is not None:
+            return many
         found: list[str] = []
         pos = self.pos
         while len(found) < count:
@@ -171,6 +175,24 @@ class _Reader:
                 self.string()  # raises
             found.append(str(data[start:end], "utf-8", "replace"))
             pos = end
+        self.pos = pos
+        return tuple(found)
+
+    def _ascii_strings(self, count: int) -> tuple[str, ...] | None:
+        """The same where all of it is ASCII, which is decoded once for all; None (and nothing is read) if not, or if too few are left."""
+        data, pos = self.data, self.pos
+        text = str(data, "latin-1")
+        found: list[str] = []
+        add = found.append
+        try:
+            for _ in range(count):
+                start = pos + 2
+                pos = start + (data[pos] << 8 | data[pos + 1])
+                add(text[start:pos])
+        except IndexError:
+            return None
+        if pos > len(data) or not text[self.pos : pos].isascii():
+            return None
         self.pos = pos
         return tuple(found)
 

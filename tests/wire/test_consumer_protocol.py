@@ -96,6 +96,29 @@ def test_lengths_that_lie_are_refused(body: str) -> None:
         Subscription.decode(b"\0\3" + bytes.fromhex(body))
 
 
+@pytest.mark.parametrize("odd", ["", "ä", "\N{GRINNING FACE}", "n" * 300])
+def test_many_topics_are_read_as_few_are(odd: str) -> None:
+    """Of many, ASCII is decoded in one piece: bytes behind the topics and names that are not ASCII, or long, make no difference (CPB-1)."""
+    topics = tuple(sorted([*(f"topic-{number}" for number in range(200)), odd]))
+    data = Subscription(topics, b"\xff\xfe", generation_id=-1).encode()
+    assert Subscription.decode(data).topics == topics == topics_only(data)
+    assert Subscription.decode(data).user_data == b"\xff\xfe"
+
+
+@pytest.mark.parametrize("kept", [10, 500, 1_203, 1_204, 1_205])
+def test_many_topics_that_end_early_are_refused(kept: int) -> None:
+    data = Subscription(tuple(f"{number:04}" for number in range(200))).encode()[:kept]
+    with pytest.raises(WireError):
+        Subscription.decode(data)
+    assert topics_only(data) is None
+
+
+def test_names_of_many_that_are_not_utf_8_are_read_with_a_sign_for_what_cannot_be() -> None:
+    data = bytearray(Subscription(tuple(f"{number:04}" for number in range(200))).encode())
+    data[8:10] = b"\xff1"
+    assert Subscription.decode(bytes(data)).topics[:2] == ("\ufffd100", "0001")
+
+
 def test_topics_only() -> None:
     """EXP-8: read as version 0, whatever version the blob claims, with its user data; anything else is unknown."""
     for version in range(4):

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import events as ev
 from .java_order import int_order, set_capacity, uuid_order
-from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, shift
+from .model import NOTHING, ConsumerMembership, Held, Member, MemberState, Partitions, add_names, remove_names, replace_names
 
 _STATES = {state.value: state for state in MemberState}
 
@@ -117,7 +117,7 @@ def _regex_resolved(group: ConsumerMembership, event: ev.TopicRegexResolved, at:
     topics = frozenset(event.topics)
     group.regexes[event.regex] = topics
     group.regexes_ms[event.regex] = at
-    shift(group.subscribers, topics, 0, 1)
+    add_names(group.subscribers, topics, 0, 1)
 
 
 def _regex_forgotten(group: ConsumerMembership, event: ev.TopicRegexForgotten, at: int) -> None:
@@ -126,7 +126,7 @@ def _regex_forgotten(group: ConsumerMembership, event: ev.TopicRegexForgotten, a
 
 def _forget_regex(group: ConsumerMembership, regex: str) -> None:
     group.regexes_ms.pop(regex, None)
-    shift(group.subscribers, group.regexes.pop(regex, ()), 0, -1)
+    remove_names(group.subscribers, group.regexes.pop(regex, ()), 0, 1)
 
 
 # -- members and what is counted of them
@@ -175,10 +175,7 @@ def _release(group: ConsumerMembership, member: Member) -> None:
 
 def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | None) -> None:
     """Bring the counts of subscriptions, votes and classic members in line with a member's change."""
-    topics, wanted = old.topics if old is not None else frozenset(), new.topics if new is not None else frozenset()
-    if topics != wanted:
-        shift(group.subscribers, topics - wanted if wanted else topics, -1, 0)
-        shift(group.subscribers, wanted - topics if topics else wanted, 1, 0)
+    replace_names(group.subscribers, frozenset() if old is None else old.topics, frozenset() if new is None else new.topics)
     for counts, one, other in (
         (group.regex_members, _regexes(old), _regexes(new)),
         (group.assignor_votes, _votes(old), _votes(new)),

@@ -60,7 +60,7 @@ def decide_heartbeat(
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
     new = _updated(old, request, caller)
-    progress = subscribe(group, old, new, now, environment, regex_counts_at_once=False)
+    progress = subscribe(group, old, new, request.subscribed_topic_names or (), now, environment, regex_counts_at_once=False)
     outcome = update_target(group, progress.group_epoch, old, new, progress.homogeneous, now, environment)
     if outcome.event is not None:
         events += [*progress.events, outcome.event]
@@ -176,15 +176,17 @@ def _updated(old: Member, request: ConsumerGroupHeartbeatRequest, caller: Caller
 
 
 def subscribe(
-    group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment, *, regex_counts_at_once: bool
+    group: ConsumerMembership, old: Member, new: Member, named: Iterable[str], now: int, environment: Environment, *,
+    regex_counts_at_once: bool,
 ) -> Progress:
     """Steps 4 and 5 of K8-HB-1: write down what changed about the member, and bump the group epoch if what is subscribed to changed.
 
+    `named` are the topics as the request names them.
     `regex_counts_at_once`: a changed regular expression bumps the epoch even before it is resolved (joins of classic members).
     """
     events: list[ev.ConsumerEvent] = []
     if new != old:
-        events.append(subscribed(new))
+        events.append(subscribed(new, named))
     names_changed = new.topics != old.topics
     regex = update_regex(group, old, new, now, environment)
     events += regex.events
@@ -222,11 +224,11 @@ def advance(
     return member if moved == member else moved
 
 
-def subscribed(member: Member) -> ev.ConsumerMemberSubscribed:
-    """What a member says about itself, as an event."""
+def subscribed(member: Member, named: Iterable[str] = ()) -> ev.ConsumerMemberSubscribed:
+    """What a member says about itself, as an event. `named` are its topics as it sent them: mostly sorted, so quick to sort."""
     return ev.ConsumerMemberSubscribed(
         member.member_id, member.instance_id, member.rack_id, member.client_id, member.client_host, member.rebalance_timeout_ms,
-        tuple(sorted(member.topics)), member.regex, member.assignor, member.classic,
+        tuple(sorted(dict.fromkeys(named) or member.topics)), member.regex, member.assignor, member.classic,
     )  # fmt: skip
 
 

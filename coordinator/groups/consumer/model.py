@@ -75,27 +75,35 @@ class SubscriberCount(NamedTuple):
 _NOBODY: Final = SubscriberCount(0, 0)
 
 
-def shift(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
-    """Count so many members and regular expressions more, or less, for each of the topics; those that nobody subscribes to go.
+def add_names(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
+    """Count so many members and regular expressions more for each of the topics.
 
-    A member may name a hundred thousand topics: equal counts are one value, made once.
+    A member may name a hundred thousand topics: equal counts are one value, made once, and names that all had equal counts change at once.
     """
-    if (by_name > 0 or by_regex > 0) and subscribers.keys().isdisjoint(names):
-        subscribers.update(dict.fromkeys(names, SubscriberCount(by_name, by_regex)))
+    found = set(map(subscribers.get, names)) if subscribers else {None}
+    more = {old: SubscriberCount(old.by_name + by_name, old.by_regex + by_regex) for old in {count or _NOBODY for count in found}}
+    if len(more) == 1:
+        subscribers.update(dict.fromkeys(names, *more.values()))
+    else:
+        subscribers.update({name: more[subscribers.get(name, _NOBODY)] for name in names})
+
+
+def remove_names(subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int) -> None:
+    """Count so many less; topics that nobody subscribes to any more go."""
+    found = list(map(subscribers.pop, names))
+    less = {old: SubscriberCount(old.by_name - by_name, old.by_regex - by_regex) for old in set(found)}
+    if set(less.values()) != {_NOBODY}:
+        subscribers.update({name: left for name, old in zip(names, found, strict=True) if (left := less[old]) != _NOBODY})
+
+
+def replace_names(subscribers: dict[str, SubscriberCount], old: frozenset[str], new: frozenset[str]) -> None:
+    """Count a member that named `old` among those that name `new`."""
+    if old == new:
         return
-    changed: dict[SubscriberCount, SubscriberCount] = {}
-    last: SubscriberCount | None = None
-    count = _NOBODY
-    for name in names:
-        before = subscribers.get(name, _NOBODY)
-        if before is not last:
-            last = before
-            count = changed.get(before) or changed.setdefault(
-                before, SubscriberCount(before.by_name + by_name, before.by_regex + by_regex))
-        if count == _NOBODY:
-            subscribers.pop(name, None)
-        else:
-            subscribers[name] = count
+    if not old.isdisjoint(new):
+        old, new = old - new, new - old
+    remove_names(subscribers, old, 1, 0)
+    add_names(subscribers, new, 1, 0)
 
 
 class GroupState(Enum):

@@ -15,7 +15,7 @@ from ...errors import ErrorCode
 from . import events as ev
 from .environment import Environment, PatternRefused, Topics
 from .java_order import name_order, set_capacity
-from .model import ConsumerMembership, Member, SubscriberCount, shift
+from .model import ConsumerMembership, Member, SubscriberCount, add_names, remove_names, replace_names
 from .requests import Refused
 
 #: Regular expressions are matched again at most so often (K8-RX-2).
@@ -100,13 +100,12 @@ def metadata_hash(subscribed: Collection[str], topics: Topics) -> int:
 def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
     """The subscriptions if `old` became `new`."""
     subscribers = dict(group.subscribers)
-    shift(subscribers, old.topics - new.topics if new.topics else old.topics, -1, 0)
-    shift(subscribers, new.topics - old.topics if old.topics else new.topics, 1, 0)
+    replace_names(subscribers, old.topics, new.topics)
     regexes = dict(group.regex_members)
     if old.regex != new.regex:
         if old.regex:
             if regexes.get(old.regex) == 1:
-                shift(subscribers, group.regexes.get(old.regex, ()), 0, -1)
+                remove_names(subscribers, group.regexes.get(old.regex, ()), 0, 1)
             regexes[old.regex] = regexes.get(old.regex, 0) - 1
         if new.regex:
             regexes[new.regex] = regexes.get(new.regex, 0) + 1
@@ -121,12 +120,12 @@ def without(group: ConsumerMembership, members: Collection[Member]) -> tuple[Map
     subscribers = dict(group.subscribers)
     left = dict(group.regex_members)
     for member in members:
-        shift(subscribers, member.topics, -1, 0)
+        remove_names(subscribers, member.topics, 1, 0)
         if member.regex:
             left[member.regex] -= 1
     forgotten = [regex for regex, count in left.items() if not count]
     for regex in forgotten:
-        shift(subscribers, group.regexes.get(regex, ()), 0, -1)
+        remove_names(subscribers, group.regexes.get(regex, ()), 0, 1)
     return subscribers, forgotten
 
 
@@ -241,8 +240,8 @@ def _resolved(group: ConsumerMembership, found: Mapping[str, frozenset[str]], en
         before = group.regexes.get(regex, frozenset())
         if topics != before:
             changed = True
-            shift(subscribers, before, 0, -1)
-            shift(subscribers, topics, 0, 1)
+            remove_names(subscribers, before, 0, 1)
+            add_names(subscribers, topics, 0, 1)
         events.append(ev.TopicRegexResolved(regex, tuple(sorted(topics))))
     new_hash = metadata_hash(subscribers, environment.topics)
     if changed or new_hash != group.metadata_hash:

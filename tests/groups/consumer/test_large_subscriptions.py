@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.groups.consumer.java_order import name_order
-from coordinator.groups.consumer.model import ConsumerMembership, Member, SubscriberCount, shift
+from coordinator.groups.consumer.model import ConsumerMembership, Member, SubscriberCount, add_names, remove_names, replace_names
 from coordinator.groups.consumer.subscription import existing, ordered_topics
 from tests.groups.consumer.kit import ConsumerWorld, FakePattern, FakeTopics
 
@@ -127,11 +127,27 @@ def test_names_that_no_topic_has_are_left_out_and_still_decide_the_order(more: i
 
 
 def test_subscribers_are_counted_alike_one_by_one_and_all_at_once() -> None:
+    """Names with equal counts change together, others one by one; a topic that nobody subscribes to any more goes."""
     one: dict[str, SubscriberCount] = {}
     all_at_once: dict[str, SubscriberCount] = {}
-    for names, by_name, by_regex in [("abc", 1, 0), ("de", 1, 0), ("cdf", 1, 0), ("af", 0, 1), ("abc", -1, 0), ("af", 0, -1)]:
-        shift(all_at_once, frozenset(names), by_name, by_regex)
+    add, remove = add_names, remove_names
+    for change, names, by_name, by_regex in [
+        (add, "abc", 1, 0), (add, "de", 1, 0), (add, "cdf", 1, 0), (add, "af", 0, 1), (remove, "abc", 1, 0), (remove, "af", 0, 1),
+    ]:
+        change(all_at_once, frozenset(names), by_name, by_regex)
         for name in names:
-            shift(one, [name], by_name, by_regex)
+            change(one, [name], by_name, by_regex)
         assert one == all_at_once
     assert one == {"c": (1, 0), "d": (2, 0), "e": (1, 0), "f": (1, 0)}
+
+
+@pytest.mark.parametrize(("new", "left"), [
+    ("abc", {"a": 1, "b": 2, "c": 2, "d": 1}), ("xy", {"b": 1, "c": 1, "d": 1, "x": 1, "y": 1}), ("bx", {"b": 2, "c": 1, "d": 1, "x": 1}),
+    ("", {"b": 1, "c": 1, "d": 1}),
+])
+def test_a_member_that_names_others_is_counted_for_those(new: str, left: dict[str, int]) -> None:
+    subscribers: dict[str, SubscriberCount] = {}
+    add_names(subscribers, "bcd", 1, 0)
+    replace_names(subscribers, frozenset(), frozenset("abc"))
+    replace_names(subscribers, frozenset("abc"), frozenset(new))
+    assert subscribers == {name: (count, 0) for name, count in left.items()}
