@@ -1,6 +1,7 @@
 """What the logs of partitions hold, by a log's stream `data`: batches of records, and how their transactions ended.
 
-Owns truncation: a batch that is appended below the end of what was there replaces it. Judges of records share this reading.
+Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it; but what a broker writes there after
+another one was elected is not in the log for long, and replaces nothing. Judges of records share this reading.
 """
 
 from __future__ import annotations
@@ -37,17 +38,29 @@ class PartitionBatches:
     def append(self, line: Line) -> list[Batch]:
         """A batch was appended; returns those whose place it took."""
         batch = Batch(line)
-        keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < batch.first), 0)
-        replaced = self._batches[keep:]
-        del self._batches[keep:], self._firsts[keep:]
-        for lost in replaced:
-            if lost.transactional and lost.outcome is None:
-                self._open[lost.line["producer_id"]].remove(lost)
+        replaced = self.cut(batch.first)
         self._batches.append(batch)
         self._firsts.append(batch.first)
         if batch.transactional:
             self._open.setdefault(line["producer_id"], []).append(batch)
         return replaced
+
+    def cut(self, end: int) -> list[Batch]:
+        """Nothing from this offset on is there any more; returns what was."""
+        if not self._batches or self._batches[-1].last < end:
+            return []
+        keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < end), 0)
+        replaced = self._batches[keep:]
+        del self._batches[keep:], self._firsts[keep:]
+        for lost in replaced:
+            if lost.transactional and lost.outcome is None:
+                self._open[lost.line["producer_id"]].remove(lost)
+        return replaced
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last batch."""
+        return self._batches[-1].last + 1 if self._batches else 0
 
     def mark(self, line: Line) -> list[Batch]:
         """A transaction has ended here; returns its batches."""
@@ -68,6 +81,9 @@ class Batches:
     """Those of all partitions."""
 
     def __init__(self) -> None:
+        self.replaced: list[Batch] = []
+        """The batches whose place the last line took."""
+        self._leaders: dict[TopicPartition, int] = {}
         self._partitions: dict[TopicPartition, PartitionBatches] = {}
 
     def of(self, topic: str, partition: int) -> PartitionBatches:
@@ -77,10 +93,21 @@ class Batches:
             found = self._partitions[topic, partition] = PartitionBatches()
         return found
 
+    def in_vain(self, line: Line) -> bool:
+        """Was this written by a broker that leads the partition no longer, where its successor has written already?"""
+        key = line["topic"], line["partition"]
+        broker, offset = line.get("broker"), int(line["offset"])
+        return self._leaders.get(key, broker) != broker and offset < self.of(*key).end
+
     def see(self, line: Line) -> list[Batch]:
-        """Look at a line: returns the batches that a RecordsAppended replaced, or whose transaction a MarkerWritten ended."""
-        if line["type"] == "RecordsAppended":
-            return self.of(line["topic"], line["partition"]).append(line)
-        if line["type"] == "MarkerWritten":
-            return self.of(line["topic"], line["partition"]).mark(line)
+        """Look at a line: returns the batches whose transaction a MarkerWritten ended."""
+        kind, self.replaced = line["type"], []
+        if kind == "LeaderElected" and "leader_id" in line:
+            self._leaders[line["topic"], line["partition"]] = line["leader_id"]
+        elif kind == "RecordsAppended" and not self.in_vain(line):
+            self.replaced = self.of(line["topic"], line["partition"]).append(line)
+        elif kind == "MarkerWritten":
+            partition = self.of(line["topic"], line["partition"])
+            self.replaced = [] if self.in_vain(line) else partition.cut(line["offset"])
+            return partition.mark(line)
         return []

@@ -107,8 +107,9 @@ class RevokedBeforeAssigned(Judge):
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
-            self._rejoined.setdefault(group, set()).add(member)
             old, rebalances = (group, line["replaced"]), line.get("parked", False)  # who comes back in a rebalance begins it with nothing
+            if rebalances:
+                self._rejoined.setdefault(group, set()).add(member)
             self._holders = {
                 key: member if (key[0], holder) == old else holder
                 for key, holder in self._holders.items() if not (rebalances and (key[0], holder) == old)

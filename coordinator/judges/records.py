@@ -33,7 +33,7 @@ class NoRecordLostToTheGroup(Judge):
 
     def see(self, line: Line) -> None:
         kind = line["type"]
-        if line["stream"] == "data":
+        if line["stream"] in ("data", "cluster"):
             self._batches.see(line)
         elif kind == "RecordsPolled":
             key = (line["group"], line["topic"], line["partition"])
@@ -163,14 +163,15 @@ class AcknowledgedRecordsStay(Judge):
         if kind == "RecordsDelivered" and line["failed"] is None and line["acks"] in ("all", "-1") and line["offset"] >= 0:
             offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
             offsets.add(line["offset"], line["offset"] + line["count"] - 1)
-        elif kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
-            self._unclean.add((line["topic"], line["partition"]))
-        elif line["stream"] == "data":
+        elif line["stream"] in ("data", "cluster"):
+            if kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
+                self._unclean.add((line["topic"], line["partition"]))
+            written = kind in ("RecordsAppended", "MarkerWritten") and not self._batches.in_vain(line)
             self._batches.see(line)
-            if kind == "RecordsAppended":
-                self._appended(line)
+            if written:
+                self._written(line)
 
-    def _appended(self, line: Line) -> None:
+    def _written(self, line: Line) -> None:
         key = line["topic"], line["partition"]
         acknowledged = self._acknowledged.get(key)
         if acknowledged is None:
@@ -197,15 +198,26 @@ class IdempotentWritesOnce(Judge):
 
     def __init__(self) -> None:
         super().__init__()
+        self._batches = Batches()
         self._ends: dict[tuple[str, int], dict[tuple[int, int, int], int]] = {}
 
     def see(self, line: Line) -> None:
-        if line["type"] != "RecordsAppended" or line["producer_id"] < 0:
+        if line["stream"] not in ("data", "cluster"):
             return
-        key = (line["producer_id"], line["producer_epoch"], line["sequence"])
+        appended = line["type"] == "RecordsAppended" and not self._batches.in_vain(line)
+        self._batches.see(line)
+        for lost in self._batches.replaced:
+            self._ends.get((line["topic"], line["partition"]), {}).pop(_of_producer(lost.line), None)
+        if not appended or line["producer_id"] < 0:
+            return
+        key = _of_producer(line)
         known = self._ends.setdefault((line["topic"], line["partition"]), {})
         before = known.get(key)
         if before is not None and before < line["offset"]:
             where = f"{line['topic']}-{line['partition']}"
             self.blame(line, f"{where}: the batch of producer {key[0]} with sequence {key[2]} is at {before} and at {line['offset']}")
         known[key] = line["last_offset"]
+
+
+def _of_producer(line: Line) -> tuple[int, int, int]:
+    return line["producer_id"], line["producer_epoch"], line["sequence"]

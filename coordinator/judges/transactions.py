@@ -27,7 +27,7 @@ class OnlyCommittedIsRead(Judge):
     def see(self, line: Line) -> None:
         if line["type"] == "TransactionPrepared":
             self._decided[line["producer_id"]] = line["committed"]
-        elif line["stream"] == "data":
+        elif line["stream"] in ("data", "cluster"):
             self._batches.see(line)
             if line["type"] == "MarkerWritten" and line["committed"] != self._decided.get(line["producer_id"], line["committed"]):
                 what = "committed" if line["committed"] else "aborted"
@@ -87,7 +87,7 @@ class PipelinesWriteOnce(Judge):
             for row in line["partitions"]:
                 if (row["topic"], row["partition"]) in pending:
                     self._committed[line["group"], row["topic"], row["partition"]] = pending[row["topic"], row["partition"]], line
-        elif line["stream"] == "data":
+        elif line["stream"] in ("data", "cluster"):
             ended = self._batches.see(line)
             if kind == "MarkerWritten" and line["committed"]:
                 for batch in ended:

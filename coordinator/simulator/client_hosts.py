@@ -99,7 +99,7 @@ class ClientHosts:
     def thaw(self, host: str | int) -> None:
         """Let a paused host go on: first with what came meanwhile."""
         self.frozen.discard(host)
-        for (name, node, up), link in self._links.items():
+        for (name, node, up), link in list(self._links.items()):  # who goes on may open a link
             if host == (node if up else name):
                 for pipe in list(link.pipes):
                     pipe.go_on()

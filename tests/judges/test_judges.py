@@ -305,6 +305,10 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     assert judge([*before, rejoined, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
     dynamic = [{**before[0], "group_instance_id": None}, *before[1:]]  # it has to be removed first
     assert judge([*dynamic, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    replaced = {**base, "seq": 5, "stream": "group", "type": "MemberReplaced", "member": "old", "replaced": "a", "group_instance_id": "i"}
+    assert judge([*before, {**replaced, "parked": True}, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    stable = {**replaced, "parked": False}  # it came back before the rebalance began, and has not rejoined in it
+    assert judge([*before, stable, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
     removed = {**base, "seq": 5, "stream": "group", "type": "MemberRemoved", "member": "old"}
     assert judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
 

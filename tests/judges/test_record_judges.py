@@ -327,7 +327,43 @@ def test_a_batch_that_a_former_leader_lost_is_not_written_twice_when_its_produce
         return judge(lines, [PipelinesWriteOnce], streams=streams)[0].judgement
 
     assert judged(sent, lost, again, marker) is Judgement.KEPT
-    assert judged(sent, lost, again | {"offset": 1, "last_offset": 1}, marker) is Judgement.BROKEN
+    assert judged(sent, lost, again | {"offset": 1, "last_offset": 1}, marker | {"offset": 2}) is Judgement.BROKEN
+
+
+def _written(seq: int, offset: int, broker: int, sequence: int, **more: Any) -> Line:
+    row = {"topic": "t", "partition": 0, "producer_id": 7, "producer_epoch": 0, "transactional": False, "acks": -1, "client": "p-1"}
+    return _line(seq, "RecordsAppended", "data", broker=broker, offset=offset, last_offset=offset, sequence=sequence, **row | more)
+
+
+_ELECTED = _line(3, "LeaderElected", "cluster", topic="t", partition=0, leader_id=1, reason="broker 3 sent no heartbeat for 9000 ms")
+
+
+def test_what_a_marker_replaced_may_be_written_again() -> None:
+    """KIP-98: a batch that only the former leader had goes when its successor writes there, be it a marker; its producer sends it again."""
+    marker = _line(4, "MarkerWritten", "data", broker=1, topic="t", partition=0, producer_id=8, committed=False, offset=1)
+    first, lost, again = _written(1, 0, 3, 0), _written(2, 1, 3, 1), _written(6, 2, 1, 1)
+    assert "idempotent_writes_once" not in broken([first, lost, _ELECTED, marker, again])
+    assert "idempotent_writes_once" not in broken([first, lost, _ELECTED, _written(4, 1, 1, 5, producer_id=8), again])
+    twice = [first, lost, _ELECTED, marker | {"offset": 2}, again | {"offset": 3, "last_offset": 3}]
+    assert "idempotent_writes_once" in broken(twice)
+    given = _line(8, "RecordsPolled", "member", group="g", member="m", client="m-1", topic="t", partition=0, ranges=[[0, 0], [2, 2]],
+                  isolation="read_uncommitted")
+    commit = _line(9, "OffsetsCommitted", "group", group="g", member="m", offsets=[{"topic": "t", "partition": 0, "offset": 3}])
+    assert "no_record_lost" not in broken([first, lost, _ELECTED, marker, again, given, commit])
+    assert "no_record_lost" in broken([*twice, given, commit])
+
+
+def test_what_a_former_leader_writes_replaces_nothing() -> None:
+    """It believes that it leads, and writes where its successor has written, and had it acknowledged: that is cut off later."""
+    delivered = _line(5, "RecordsDelivered", "member", client="p-2", topic="t", partition=0, offset=1, count=1, acks="all", failed=None)
+    log = [_written(1, 0, 3, 0), _ELECTED, _written(4, 1, 1, 0, producer_id=8), delivered]
+    assert "acknowledged_records_stay" not in broken([*log, _written(6, 1, 3, 1)])
+    assert "acknowledged_records_stay" in broken([*log, _written(6, 1, 1, 1)])
+    marker = _line(6, "MarkerWritten", "data", broker=1, topic="t", partition=0, producer_id=9, committed=False, offset=1)
+    assert "acknowledged_records_stay" in broken([*log, marker])
+    assert "acknowledged_records_stay" not in broken([*log, marker | {"broker": 3}])
+    again = _written(7, 2, 1, 0, producer_id=8)
+    assert "idempotent_writes_once" in broken([*log, _written(6, 1, 3, 1), again])  # its own is there still
 
 
 def test_a_commit_that_was_refused_because_it_was_not_replicated_in_time_is_no_committed_offset_yet() -> None:

@@ -86,3 +86,15 @@ def _rebalancing(lines: list[Line]) -> int:
 def test_a_slow_link_needs_a_rate() -> None:
     with pytest.raises(ScenarioError, match="bytes_per_second = 0: give a whole number from 1 on"):
         read_scenario(SLOW + '[[faults]]\nverb = "SlowMember"\nmember = "app-2"\nbytes_per_second = 0\n', "slow.toml")
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_paused_host_may_open_a_link_when_it_goes_on(seed: int) -> None:
+    """It is paused before it knows its coordinator, and connects to it when it learns where that is, which waited for it."""
+    text = SLOW.replace("[links]", "[brokers]\ncount = 3\n[links]") + "".join(
+        f'[[faults]]\nverb = "PauseMember"\nmember = "app-{member}"\nat = "{at}ms"\nlasts = "5s"\n' for member, at in ((1, 5), (2, 8)))
+    scenario, log = read_scenario(text, "paused.toml"), EventLog(seed=seed)
+    run_scenario(scenario, seed, log)
+    lines = list(log.events())
+    assert [line["client"] for line in lines if line["type"] == "MemberResumed"] == ["app-1", "app-2"]
+    assert [str(each) for each in verdicts(scenario, lines) if each.judgement is not Judgement.KEPT] == []
