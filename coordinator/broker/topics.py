@@ -92,8 +92,10 @@ def make(broker: Broker, plan: Plan, call: Call) -> Topic:
 def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None:
     """Create what a client asked about, with the broker's defaults; what cannot be created is left, as Kafka leaves it.
 
-    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`).
+    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`), or cannot be asked.
     """
+    if not broker.reaches_controller:
+        return
     wanted: list[Wanted] = []
     default, partitions = broker.configs.get_int("num.partitions"), 0
     for name in names:
@@ -256,8 +258,11 @@ def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
 
 
 def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
-    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a coordinator and it is not there."""
-    if name in broker.cluster.topics:
+    """Make __consumer_offsets or __transaction_state, which Kafka makes when somebody asks for a coordinator and it is not there.
+
+    Nothing is made where the controller cannot be asked, or has it already and this broker has not heard of it yet.
+    """
+    if name in broker.controller.cluster.topics or not broker.reaches_controller:
         return
     value = broker.configs.get_int
     if name == CONSUMER_OFFSETS:

@@ -37,7 +37,7 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
         return _all(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
-    existing = TopicNames(broker.cluster.topics)
+    existing = TopicNames(broker.controller.cluster.topics)  # this broker may not have heard of the latest yet
     planned = [_plan(broker, topic, existing) for topic in single]
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
