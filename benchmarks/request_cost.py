@@ -13,13 +13,10 @@ piece of work runs in the checkout that the interpreter imports, so this file as
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from statistics import median
 from time import process_time
 from types import FrameType
 from typing import Any
@@ -30,7 +27,8 @@ from coordinator.broker.connection import Connection
 from coordinator.cluster.configs import BrokerConfigs
 from coordinator.cluster.record_codec import build_batch
 from coordinator.wire.framing import frame, request_header
-from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
@@ -38,8 +36,6 @@ from coordinator.wire.messages.produce import PartitionProduceData, ProduceReque
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 _PIECE_S = 0.06
-_PIECES = 12
-_OURS = Path(__file__).resolve().parent.parent
 _HEAD_BYTES = 9  # size, correlation id, no tagged fields
 Work = tuple[Callable[[], object], int]
 """What is repeated, and how many requests that is."""
@@ -203,6 +199,36 @@ def _fetch() -> Work:
     ), 12))  # fmt: skip
 
 
+def _consumer_heartbeat() -> Work:
+    """One that changes nothing, of a member of the consumer protocol that owns all it is to own."""
+    broker = _broker()
+    client = _Client(broker)
+    said: dict[str, Any] = {"group_id": "consumers", "member_id": "a-member-id-of-22-chars"}
+    everything = {"rebalance_timeout_ms": 60_000, "subscribed_topic_names": ["bench"], "topic_partitions": []}
+    client.connection.receive(_framed(ConsumerGroupHeartbeatRequest(**said, **everything, member_epoch=0), 1), 0)
+    epoch = ConsumerGroupHeartbeatResponse.decode(1, client.answer()).member_epoch
+    return _repeated(client, broker, _framed(ConsumerGroupHeartbeatRequest(**said, member_epoch=epoch), 1))
+
+
+def _idle_session() -> Work:
+    """Fetches of a session whose 333 partitions have nothing new."""
+    broker = build_broker(configs=BrokerConfigs({}), random=Random(1), epoch_ms=0, topics=topic_options({"idle": 333}))
+    client, epoch = _Client(broker), 0
+
+    def fetch(session_id: int, topics: list[FetchTopic]) -> FetchResponse:
+        nonlocal epoch
+        request = FetchRequest(max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_id=session_id, session_epoch=epoch, topics=topics)
+        client.connection.receive(_framed(request, 12), 1)
+        epoch += 1
+        broker.run_resumable(1)
+        return FetchResponse.decode(12, client.answer())
+
+    partitions = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1 << 20) for index in range(333)]
+    session = fetch(0, [FetchTopic(topic="idle", partitions=partitions)]).session_id
+    assert session and not fetch(session, []).responses
+    return lambda: fetch(session, []), 1
+
+
 class _Rebalances:
     """Rebalances of one group, whose frames are made outside the time that is taken."""
 
@@ -243,6 +269,8 @@ _WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
     "OffsetCommit of one partition": lambda: _Requests(_commit()),
     "Produce of one record of 1 KiB": lambda: _Requests(_produce()),
     "Fetch of it": lambda: _Requests(_fetch()),
+    "Fetch of 333 idle partitions": lambda: _Requests(_idle_session()),
+    "ConsumerGroupHeartbeat": lambda: _Requests(_consumer_heartbeat()),
     "rebalance of 3": lambda: _Rebalances(3),
     "rebalance of 100": lambda: _Rebalances(100),
     "rebalance of 1000": lambda: _Rebalances(1000),
@@ -290,70 +318,12 @@ def _serve_pieces(name: str) -> None:
         print(made.piece(), flush=True)
 
 
-class _NotThereError(Exception):
-    """A checkout has not what a row measures."""
-
-
-class _Checkout:
-    """A process that measures pieces in one checkout."""
-
-    def __init__(self, directory: Path, name: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(directory)}
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, "--pieces", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory,
-            env=environment,
-        )  # fmt: skip
-        if self._read() != "ready":
-            raise _NotThereError(directory)
-
-    def _read(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
-
-    def piece(self) -> float:
-        """Seconds of one request, of processor time."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        return float(self._read())
-
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
-
-
-def _pair(ours: Path, theirs: Path, name: str, order: int) -> tuple[float, float]:
-    directories = [ours, theirs] if order % 2 else [theirs, ours]
-    checkouts = [_Checkout(directory, name) for directory in directories]
-    pieces: list[list[float]] = [[], []]
-    for _ in range(_PIECES):
-        for checkout, taken in zip(checkouts, pieces, strict=True):
-            taken.append(checkout.piece())
-    for checkout in checkouts:
-        checkout.close()
-    cheapest = [min(taken) for taken in pieces]
-    return (cheapest[0], cheapest[1]) if order % 2 else (cheapest[1], cheapest[0])
-
-
-def _compare(theirs: Path, names: list[str], pairs: int) -> None:
-    for name in names:
-        try:
-            taken = [_pair(_OURS, theirs, name, order) for order in range(pairs)]
-        except _NotThereError as error:
-            print(f"{name:<32} cannot be measured in {error}", flush=True)
-            continue
-        ratios = sorted(mine / other for mine, other in taken)
-        mine, other = (median(side) * 1e6 for side in zip(*taken, strict=True))
-        low, high = (ratios[1], ratios[-2]) if len(ratios) > 3 else (ratios[0], ratios[-1])
-        print(f"{name:<32} {other:>10.1f} us {mine:>10.1f} us   ratio {median(ratios):.3f} ({low:.3f} to {high:.3f})", flush=True)
-
-
 def run() -> list[Row]:
     """Microseconds of each."""
     rows = []
     for name, make in _WORKS.items():
         made = make()
-        rows.append(Row(f"CPU of {name}, bytes to bytes", min(made.piece() for _ in range(_PIECES)) * 1e6, "us"))
+        rows.append(Row(f"CPU of {name}, bytes to bytes", min(made.piece() for _ in range(12)) * 1e6, "us"))
     return rows
 
 
@@ -370,7 +340,9 @@ def main(arguments: list[str]) -> int:
     if options.pieces:
         _serve_pieces(options.pieces)
     elif options.against is not None:
-        _compare(options.against.resolve(), names, options.pairs)
+        from benchmarks.checkouts import compare  # here, since an older checkout has it not
+
+        compare(Path(__file__), options.against.resolve(), names, options.pairs)
     elif options.count:
         for name in names:
             print(f"{name:<32} {_instructions(name):>12,.1f} instructions", flush=True)

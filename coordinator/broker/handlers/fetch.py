@@ -169,11 +169,16 @@ class Operation:
         answers: list[tuple[Key, SessionPartition, PartitionData]] = []
         total, urgent = 0, False
         left = self._max_bytes
+        cluster, node_id = self._broker.cluster, self._broker.node_id
+        incremental = self._fetch.session is not None and self._replica_id < _NO_REPLICA
         for key, topic, partition in self._asked:
-            found = self._broker.cluster.partition(topic, key[1])
+            found = cluster.partition(topic, key[1])
             if found is None:
                 data = _refused(key[1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
-            elif self._fetch.session is not None and _unchanged(found, partition) and not self._fault(key, found, partition.wanted):
+            elif (
+                incremental and found.leader == node_id and _unchanged(found, partition)
+                and (key[0].__class__ is str or cluster.topics[topic].id == key[0])
+            ):
                 continue
             else:
                 data = self._read(key, found, partition.wanted, left, whole=not total)
