@@ -12,6 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ..cluster import Cluster
 from ..errors import ErrorCode
+from ..slices import ITEMS_A_STEP, Slices, whole
+
+_PARTITIONS_A_STEP = 1_024
 
 
 class Topic(Protocol):
@@ -54,9 +57,19 @@ class MissingPartitions(Generic[Asked, Answered]):
 
     def refuse(self, topics: Iterable[Asked]) -> list[Asked]:
         """Refuse what is missing. What is left of each topic: its `partitions` are replaced, and an id becomes a `name`."""
-        return [topic for topic in topics if self._keep(topic)]
+        return whole(self.refuse_in_slices(topics), 0)
 
-    def _keep(self, topic: Asked) -> bool:
+    def refuse_in_slices(self, topics: Iterable[Asked]) -> Slices[list[Asked]]:
+        """The same, in slices: a request may name hundreds of thousands of topics, or of one topic's partitions."""
+        kept: list[Asked] = []
+        for count, topic in enumerate(topics, 1):
+            if not count % ITEMS_A_STEP:
+                yield
+            if (yield from self._keep(topic)):
+                kept.append(topic)
+        return kept
+
+    def _keep(self, topic: Asked) -> Slices[bool]:
         cluster = self._cluster
         if self._by_id:
             known = cluster.topics_by_id.get(self._key(topic))  # type: ignore[arg-type]
@@ -66,7 +79,9 @@ class MissingPartitions(Generic[Asked, Answered]):
             topic.name = known.name
         held: list[Any] = []
         missing: list[Any] = []
-        for partition in topic.partitions:
+        for count, partition in enumerate(topic.partitions, 1):
+            if not count % _PARTITIONS_A_STEP:
+                yield
             (missing if cluster.partition(topic.name, partition.partition_index) is None else held).append(partition)
         if missing or topic.name not in cluster.topics:
             self._add(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -16,22 +16,29 @@ from ...wire.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+from ..call import Sliced
 from ..missing_partitions import MissingPartitions
 
 if TYPE_CHECKING:
+    from ...slices import Slices
     from ..call import Call, Result
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Result:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once. In the answer a topic stands once: its refused partitions, then the coordinator's."""
+    return Sliced(_delete(broker, call))
+
+
+def _delete(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, OffsetDeleteRequest)
     missing: MissingPartitions[OffsetDeleteRequestTopic, OffsetDeleteResponseTopic] = MissingPartitions(
         broker.cluster, OffsetDeleteResponseTopic, OffsetDeleteResponsePartition
     )
-    request.topics = missing.refuse(request.topics)
-    answer = broker.coordinate(call, request)
+    request.topics = yield from missing.refuse_in_slices(request.topics)
+    now = yield
+    answer = broker.coordinate(call._replace(now=now), request)
     assert isinstance(answer, OffsetDeleteResponse)
     if answer.error_code != ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=answer.error_code)
