@@ -2,8 +2,8 @@
 
 For every API and every array of its request, tagged fields too, there is a request whose array is as long as a MiB allows, once with equal
 and once with different elements, and one whose elements have names of 32,000 bytes; for every API one with as many unknown tagged
-fields as a MiB holds, in its header and behind its body; for those that take a regular expression the worst patterns of 32 KiB; and
-subscriptions of 120,000 topics.
+fields as a MiB holds, in its header and behind its body; for those that take a regular expression the worst patterns of 32 KiB;
+subscriptions of 120,000 topics, and the conversion of a group whose member names 100,000.
 
 A large request is handled in slices; what counts is the longest time for which one of them holds the loop: 100 ms and 100 ms more for each
 MiB of the request and its answer are allowed (`OVER` marks what takes longer), in CPU time of this process.
@@ -34,6 +34,7 @@ from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHear
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from coordinator.wire.messages.sync_group import SyncGroupRequest
 from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
 
@@ -44,6 +45,7 @@ TOPIC, GROUP, PARTITIONS = "t", "g", 50
 LONG_NAME = 32_000
 PATTERN_BYTES = 32_700
 SUBSCRIBED = 120_000
+CONVERTED = 100_000
 PATTERNS = (
     "(a+)+b", "a", "(", "[", "a|", "|", "x*", ".*", ".", "(.)", "(?:", "[a-z]", "(a*)*", "(.|.)*", "(?i)k", "(?i)é", "[[:alpha:]]", r"\pL",
     r"\d\w\s\b", r"[^\x00-\x{10FFFF}]", r"\x{10FFFF}", r"\p{Greek}", "a{1000}", "x{0,1000}", "(x{0,30}){0,30}", "(?P<n>a)",
@@ -268,6 +270,29 @@ def subscriptions(key: int) -> Iterator[tuple[str, Request, int]]:
             protocols=protocols), 3
 
 
+def conversions(stage: Stage) -> Iterator[Measured]:
+    """A group whose classic member names very many topics is converted; the member names as many others; the group is converted back."""
+    def join(names: list[str], member: str = "") -> JoinGroupRequest:
+        protocols = [JoinGroupRequestProtocol(name="range", metadata=Subscription(topics=tuple(names)).encode())]
+        return JoinGroupRequest(
+            group_id="big", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", protocols=protocols,
+            member_id=member)
+
+    coordinator = stage.broker.coordinator
+    stage.ask(join([f"n.{number}" for number in range(CONVERTED)]), 3)
+    (member,) = coordinator.groups["big"].members
+    stage.ask(SyncGroupRequest(group_id="big", generation_id=1, member_id=member, assignments=[]), 3)
+    yield stage.ask(ConsumerGroupHeartbeatRequest(
+        group_id="big", member_id="m", member_epoch=0, rebalance_timeout_ms=30_000, topic_partitions=[], subscribed_topic_names=[TOPIC],
+    ), 1, f"ConsumerGroupHeartbeat v1 converts a group that names {CONVERTED} topics")
+    assert coordinator.groups["big"].consumer is not None
+    title = f"JoinGroup v3 to a consumer group, with {CONVERTED} names in place of as many others"
+    yield stage.ask(join([f"m.{number}" for number in range(CONVERTED)], member), 3, title)
+    leave = ConsumerGroupHeartbeatRequest(group_id="big", member_id="m", member_epoch=-1)
+    yield stage.ask(leave, 1, f"ConsumerGroupHeartbeat v1 leaves, and converts a group that names {CONVERTED} topics back")
+    assert coordinator.groups["big"].consumer is None
+
+
 def many_tags(key: int) -> Iterator[tuple[str, bytes]]:
     """Frames with as many unknown tagged fields as fit: in the header, behind the body, all different, and one that is large."""
     api = apis.api(key)
@@ -299,6 +324,8 @@ def run_all(wanted: list[str], brokers: int = 1) -> Iterator[Measured]:
         for requests in (long_arrays(stage, key), long_names(stage, key), patterns(key), subscriptions(key)):
             for name, request, version in requests:
                 yield Stage(brokers).ask(request, version, name)
+        if key == ConsumerGroupHeartbeatRequest.api_key:
+            yield from conversions(Stage(brokers))
         for name, data in many_tags(key):
             yield Stage(brokers).feed(data, name)
 

@@ -31,6 +31,7 @@ from .shards.partitions import SLICE, Partitions
 from .shards.replay import refold, resume
 from .shards.shard import Shard
 from .slices import Slices, whole
+from .wire.consumer_protocol import MANY_TOPICS_BYTES
 from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from .wire.messages.list_groups import ListGroupsRequest
@@ -104,6 +105,15 @@ class GroupCoordinator(Partitions):
         long way (`handle`). The response is not to be changed by the caller."""
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
+
+    def large_subscriptions(self, group_id: str) -> list[bytes]:
+        """The subscriptions of a classic group's members that may name very many topics."""
+        shard = self._index.get(group_id)
+        group = None if shard is None else shard.groups.get(group_id)
+        if group is None or group.consumer is not None:
+            return []
+        subscriptions = [member.metadata(group.classic.protocol_name) for member in group.classic.members.values()]
+        return [data for data in subscriptions if len(data) > MANY_TOPICS_BYTES]
 
     def _of_one_group(self, entry: Entry, message: RequestMessage, context: RequestContext, effects: Effects) -> Response | None:
         """Serve a request that names one group, after the checks that need none, in Kafka's order."""

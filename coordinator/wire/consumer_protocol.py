@@ -8,9 +8,11 @@ their defaults (CPB-3). Writing gives the bytes that Kafka's own consumer writes
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
+from weakref import WeakValueDictionary
 
+from coordinator.slices import Slices
 from coordinator.wire.primitives import MAX_STRING_BYTES
 from coordinator.wire.primitives import WireError as WireError  # what reading raises
 
@@ -20,6 +22,12 @@ NO_GENERATION: Final = -1
 """What a subscription says that belongs to no generation (CPB-4)."""
 _MANY: Final = 16
 """From so many strings on it is worth while to look whether all are ASCII."""
+
+
+MANY_TOPICS_BYTES: Final = 1 << 16
+"""A subscription of so many bytes can name ten thousand topics."""
+_TOPICS_AT: Final = 2  # behind the version
+_NAMES_A_STEP: Final = 256
 
 
 class EndsEarly(WireError):
@@ -117,6 +125,38 @@ def topics_only(data: bytes) -> tuple[str, ...] | None:
     return topics
 
 
+class TopicsRead:
+    """The topics of one subscription, read in slices. While somebody holds it, reading the same bytes again costs nothing."""
+
+    __slots__ = ("__weakref__", "end", "topics")
+
+    def __init__(self, topics: tuple[str, ...], end: int) -> None:
+        self.topics = topics
+        self.end = end
+
+
+_read: WeakValueDictionary[bytes, TopicsRead] = WeakValueDictionary()
+
+
+def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
+    """Read the topics of a subscription of any version, and stop from time to time; None if the bytes are no subscription.
+
+    Whoever makes a decision about the subscription holds what is returned until it is made.
+    """
+    reader = _Reader(data, _TOPICS_AT)
+    found: list[str] = []
+    try:
+        for _ in reader.some_strings(found):
+            yield
+    except WireError:
+        return None
+    read = _read[data] = TopicsRead(tuple(found), reader.pos)
+    yield
+    frozenset(found)  # each text keeps its hash from now on
+    yield
+    return read
+
+
 class _Reader:
     __slots__ = ("data", "pos")
 
@@ -162,21 +202,34 @@ class _Reader:
 
     def strings(self) -> tuple[str, ...]:
         """An array of strings; there may be 100,000, so that each is read in place."""
-        data, total, count = self.data, len(self.data), self.count()
+        read = _read.get(self.data) if self.pos == _TOPICS_AT and len(self.data) > MANY_TOPICS_BYTES else None
+        if read is not None:
+            self.pos = read.end
+            return read.topics
+        start, count = self.pos, self.count()
         if count > _MANY and (many := self._ascii_strings(count)) is not None:
             return many
+        self.pos = start
         found: list[str] = []
+        for _ in self.some_strings(found):
+            pass
+        return tuple(found)
+
+    def some_strings(self, found: list[str]) -> Generator[None, None, None]:
+        """Put the strings of an array into a list, some at a time."""
+        data, total, count = self.data, len(self.data), self.count()
         pos = self.pos
         while len(found) < count:
-            start = pos + 2
-            end = start + (data[pos] << 8 | data[pos + 1]) if start <= total else total + 1
-            if end > total or data[pos] > 0x7F:
-                self.pos = pos
-                self.string()  # raises
-            found.append(str(data[start:end], "utf-8", "replace"))
-            pos = end
+            for _ in range(min(_NAMES_A_STEP, count - len(found))):
+                start = pos + 2
+                end = start + (data[pos] << 8 | data[pos + 1]) if start <= total else total + 1
+                if end > total or data[pos] > 0x7F:
+                    self.pos = pos
+                    self.string()  # raises
+                found.append(str(data[start:end], "utf-8", "replace"))
+                pos = end
+            yield
         self.pos = pos
-        return tuple(found)
 
     def _ascii_strings(self, count: int) -> tuple[str, ...] | None:
         """The same where all of it is ASCII, which is decoded once for all; None (and nothing is read) if not, or if too few are left."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
+from ...groups.consumer.validation import JOINING
 from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ..consumer_environment import is_enabled
+from ..large_subscriptions import with_topics_read
 
 if TYPE_CHECKING:
-    from ..call import Call, Result
+    from ..call import Call, Result, Sliced
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Result:
+def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once. The id of a member of version 0 that has none is drawn here (K8-HB-1 step 3)."""
     request = call.message
     assert isinstance(request, ConsumerGroupHeartbeatRequest)
@@ -24,4 +26,7 @@ def handle(broker: Broker, call: Call) -> Result:
     if renewed is not None:
         seen = broker.log is not None or broker.interceptors
         return renewed.response if seen else renewed.kept
-    return broker.coordinate(call, request, "" if request.member_id else broker.fresh_name())
+    fresh_name = "" if request.member_id else broker.fresh_name()
+    if request.member_epoch == JOINING and (large := broker.coordinator.large_subscriptions(request.group_id)):
+        return with_topics_read(broker, call, large, fresh_name)  # the group is to be converted
+    return broker.coordinate(call, request, fresh_name)
