@@ -184,7 +184,7 @@ class CommitGate:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        return min((held.deadline_ms for held in self._held), default=None)
+        return min([held.deadline_ms for held in self._held]) if self._held else None
 
     def tick(self, now: int) -> None:
         """Refuse what waited too long."""

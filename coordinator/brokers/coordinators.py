@@ -126,6 +126,8 @@ class Coordinators:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
+        if not self._ended:
+            return self._loads.next()
         instants = [broker.coordinator.next_deadline() for broker in self._ended]
         return min((instant for instant in (self._loads.next(), *instants) if instant is not None), default=None)
 

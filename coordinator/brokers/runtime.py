@@ -314,17 +314,27 @@ class Brokers:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do; None: only a request can make something happen."""
-        deadlines = [self.controller.next_deadline(), self.replication.next_deadline(), self.coordinators.next_deadline()]
-        for node, broker in self.brokers.items():
-            if self.network.running(node):
-                deadlines += [broker.next_deadline(), None if broker.gate is None else broker.gate.next_deadline()]
-        deadlines += [
-            waiting[0].arrives_ms for node, waiting in self._in_flight.items() if waiting and self.controller.in_contact(node)]
-        return min((at for at in deadlines if at is not None), default=None)
+        return self._earliest(Broker.next_deadline)
 
     def wake_by(self) -> int | None:
-        """When a timer should fire at the latest."""
-        return self.next_deadline()
+        """An instant no later than `next_deadline`, for less work: when a timer should fire at the latest."""
+        return self._earliest(Broker.wake_by)
+
+    def _earliest(self, of: Callable[[Broker], int | None]) -> int | None:
+        first = self.controller.next_deadline()
+        for at in (self.replication.next_deadline(), self.coordinators.next_deadline()):
+            if at is not None and (first is None or at < first):
+                first = at
+        running, hosts = HostState.RUNNING, self.network.hosts
+        for node, broker in self.brokers.items():
+            if hosts[node] is running:
+                for at in (of(broker), None if broker.gate is None else broker.gate.next_deadline()):
+                    if at is not None and (first is None or at < first):
+                        first = at
+        for node, waiting in self._in_flight.items():
+            if waiting and (first is None or waiting[0].arrives_ms < first) and self.controller.in_contact(node):
+                first = waiting[0].arrives_ms
+        return first
 
     def tick(self, now: int) -> None:
         """Do what has fallen due in the cluster, then in each broker that runs."""

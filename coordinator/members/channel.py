@@ -49,14 +49,15 @@ class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
     __slots__ = (
-        "_asked", "_buffer", "_client_id", "_correlation", "_heartbeats", "_highest", "_ranges", "_version", "_waiting", "metadata",
-        "output",
+        "_asked", "_buffer", "_client_id", "_correlation", "_heartbeats", "_highest", "_ranges", "_sized", "_version", "_waiting",
+        "metadata", "output",
     )  # fmt: skip
 
     def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
         """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
         self._highest = highest or {}
         self._heartbeats: tuple[tuple[str, str, str | None], tuple[int, int]] | None = None
+        self._sized: tuple[Request, int] | None = None
         self._client_id = client_id
         self._version = software_version
         self._correlation = 0
@@ -112,9 +113,10 @@ class Channel:
     def sizes(self, message: Request, response: Response | bytes) -> tuple[int, int]:
         """How many bytes this request and this answer to it have; of an answer, its body will do. Raises Unsupported, WireError."""
         key, version = message.api_key, self.version(message)
-        asked = frame(request_header(key, version, 0, self._client_id), fit(message, version).encode(version))
+        if self._sized is None or self._sized[0] is not message:
+            self._sized = message, len(frame(request_header(key, version, 0, self._client_id), fit(message, version).encode(version)))
         answer = response if isinstance(response, bytes) else response.encode(version)
-        return len(asked), 8 + response_header_version(key, version) + len(answer)
+        return self._sized[1], 8 + response_header_version(key, version) + len(answer)
 
     def heartbeat_sizes(self, message: HeartbeatRequest, response: HeartbeatResponse) -> tuple[int, int]:
         """As `sizes`, of a heartbeat that is answered without an error: the same for each of a member."""

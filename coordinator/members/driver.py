@@ -11,6 +11,7 @@ the application. The simulator gives it its links, and `members.live` sockets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any, Protocol
 
 from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -24,8 +25,9 @@ Answered = Callable[[Any, "Response | Unsupported"], None]
 Lost = Callable[[list[Any], str], None]
 
 
+@lru_cache(maxsize=64)
 def metadata_request(question: FetchMetadata) -> MetadataRequest:
-    """The request that asks it."""
+    """The request that asks it: the same for all members that ask the same, and not to be changed."""
     asked = None if question.topics is None else [MetadataRequestTopic(name=name) for name in sorted(question.topics)]
     return MetadataRequest(topics=asked, allow_auto_topic_creation=question.allow_auto_topic_creation)
 

@@ -113,7 +113,7 @@ class World(ClientHosts):
             quiet = self._quiet.pop(member, None) if isinstance(member, SimulatedMember) else None
             if quiet is not None:
                 quiet.end(self._place, now)
-                self._brokers_due = self.brokers.next_deadline()
+                self._brokers_due = self.brokers.wake_by()
                 if isinstance(member, SimulatedMember) and (again := begin(self, member, refreshes=True)) is not None:
                     self._quiet[member] = again
                     super().arm(member, again.until)
@@ -126,7 +126,7 @@ class World(ClientHosts):
     def _tick_brokers(self) -> None:
         self._brokers_due = self.brokers.next_deadline()
         if self._brokers_due is None or self._brokers_due > self.now:
-            return  # it was a session's, which a heartbeat has renewed
+            return  # it was an instant that nothing is due before, or a session's, which a heartbeat has renewed
         quiet = self.catch_up()
         self.brokers.tick(self.now)
         self.settle()
@@ -153,7 +153,7 @@ class World(ClientHosts):
             quiet.end(self._place, sent_before)
             super().arm(member, member.next_deadline())
         if ended:
-            self._brokers_due = self.brokers.next_deadline()
+            self._brokers_due = self.brokers.wake_by()
         return list(ended)
 
     @contextmanager
@@ -173,7 +173,7 @@ class World(ClientHosts):
             while broker.postponed and self.brokers.network.running(node):
                 broker.next_turn(self.now)
                 self.brokers.run_resumable(self.now)
-        self._brokers_due = self.brokers.next_deadline()
+        self._brokers_due = self.brokers.wake_by()
 
     # -- brokers, links and clients
 

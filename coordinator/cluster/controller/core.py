@@ -259,8 +259,11 @@ class Controller:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        deadlines = [self.quorum.next_deadline(), self._rebalance_ms, min(self._sessions.values(), default=None)]
-        return min((at for at in deadlines if at is not None), default=None)
+        first = min(self._sessions.values()) if self._sessions else None
+        for at in (self.quorum.next_deadline(), self._rebalance_ms):
+            if at is not None and (first is None or at < first):
+                first = at
+        return first
 
     def tick(self, now: int) -> None:
         """Elect a controller, end sessions of silent brokers, move leaderships back to preferred replicas, as far as it is due."""
