@@ -6,17 +6,19 @@ Owns these checks; what a value must look like, `schema` says. Does not depend o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, get_args
 
 from ..broker.build import TopicError
 from ..brokers import ClusterError
 from ..brokers.clocks import jump_refusal
-from ..cluster.configs import ConfigError
+from ..cluster.configs import BrokerConfigs, ConfigError
 from ..control import cluster as verbs
 from ..control import faults
 from ..members import MemberConfigError
+from ..members.requests import CLIENT_VERSIONS
+from ..wire.messages.join_group import JoinGroupRequest
 from .environment import EPOCH_MS
 from .places import Where
 from .reading import Plain, ScenarioError
@@ -43,6 +45,9 @@ _MOST_DURATION_MS: Final = 366 * 86_400_000
 _MOST_RECORDS: Final = 100_000_000
 _SETTINGS_WITH_KEYS: Final = {"group.id": "group", "client.id": "name", "group.protocol": "protocol"}
 """Settings of a consumer for which a scenario has keys of its own."""
+_FACTORS: Final = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
+_STATIC_SINCE: Final = 5
+"""The version of JoinGroup that knows static members (KIP-345)."""
 _NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
@@ -94,6 +99,26 @@ def check_scale(plain: Plain, where: Callable[[str], Where]) -> None:
         raise ScenarioError(f"{where('members').at('count')}: count = 0: no member starts, and no churn brings one: at least 1")
 
 
+def check_replication(given: Mapping[str, str], configs: BrokerConfigs, brokers: int, where: Where) -> None:
+    """A factor that the file sets is one that its brokers can have; those that it leaves out are as many as there are brokers."""
+    for setting in _FACTORS:
+        if setting in given and configs.get_int(setting) > brokers:
+            there = f"there {'are' if brokers > 1 else 'is'} {brokers} (brokers.count), so at most {brokers}, or leave it out"
+            raise ScenarioError(f"{where.of(setting)}: {setting} = {configs.get_int(setting)}: needs as many brokers: {there}")
+
+
+def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
+    """Each kind of members and producers has a name of its own, which is no client id of another kind either."""
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ScenarioError(f"{where[index].at('name')}: two kinds of members or producers have the same name: {name}")
+        kind, _, number = name.rpartition("-")
+        if number.isdecimal() and kind in names:
+            raise ScenarioError(
+                f"{where[index].at('name')}: name = {name!r}: that may be the client id of one of {kind}: give a name that is not "
+                f"another kind's with a number behind it, such as {kind}-x{number}")
+
+
 def check_member(plain: Plain, where: Where) -> None:
     """What a kind of member may be called, and what it needs to say."""
     name = f"members {plain['name']}"
@@ -105,6 +130,10 @@ def check_member(plain: Plain, where: Where) -> None:
     for setting, key in _SETTINGS_WITH_KEYS.items():
         if setting in plain["config"]:
             raise ScenarioError(f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it")
+    highest = CLIENT_VERSIONS.get(plain["versions"], {}).get(JoinGroupRequest.api_key, _STATIC_SINCE)
+    if highest < _STATIC_SINCE and (plain["static"] or "group.instance.id" in plain["config"]):
+        told = f"clients of Kafka {plain['versions']} know no static members, which came with 2.3: leave static or versions out"
+        raise ScenarioError(f"{where.at('versions')}: {name}: {told}")
     if plain["static"] and "group.instance.id" in plain["config"]:
         told = "group.instance.id is not set in config beside static = true, which makes it the client id: leave one of the two out"
         raise ScenarioError(f"{where.of('group.instance.id')}: {name}: {told}")
@@ -184,6 +213,8 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at least 1")
     if repeats > _MOST_TIMES:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
+    if verb == "ResetMember" and lasts is not None:
+        raise ScenarioError(f"{where.at('lasts')}: fault ResetMember: connections are reset at once, nothing is undone: leave lasts out")
     if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
         return
     if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):

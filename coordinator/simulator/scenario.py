@@ -22,11 +22,13 @@ from .checks import (
     MEMBER_VERBS,
     There,
     blamed,
+    check_called,
     check_churn,
     check_member,
     check_member_verb,
     check_producer,
     check_repeats,
+    check_replication,
     check_request_fault,
     check_scale,
     check_sizes,
@@ -172,6 +174,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
     with blamed(where):
         configs = BrokerConfigs(config, node_id=1)
+    check_replication(brokers["config"], configs, brokers["count"], where)
     there = There(
         {kind.name: kind.count for kind in kinds}, {kind.name: kind.count for kind in producers},
         tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"])
@@ -259,12 +262,9 @@ def _producer(plain: Plain, topics: dict[str, int], duration_ms: int, where: Whe
 
 def _check_clients(kinds: tuple[MemberKind, ...], producers: tuple[ProducerKind, ...], configs: BrokerConfigs, places: Places) -> None:
     """What clients may be called, and what brokers let them ask for."""
-    called: set[str] = set()
-    for table, index, kind in [("members", *each) for each in enumerate(kinds)] + [("producers", *each) for each in enumerate(producers)]:
-        if kind.name in called:
-            place = places.where(table, index).at("name")
-            raise ScenarioError(f"{place}: two kinds of members or producers have the same name: {kind.name}")
-        called.add(kind.name)
+    tables = [("members", index) for index in range(len(kinds))] + [("producers", index) for index in range(len(producers))]
+    names_ = [kind.name for kind in kinds] + [kind.name for kind in producers]
+    check_called(names_, [places.where(table, index) for table, index in tables])
     least, most = configs.get_int("group.min.session.timeout.ms"), configs.get_int("group.max.session.timeout.ms")
     for index, kind in enumerate(kinds):
         where = places.where("members", index)

@@ -41,7 +41,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     lines = [
         f'name = "swarm {seed}"', f'duration = "{busy_s + _SETTLE_S}s"', "[topics]", f"orders = {draws.between(1, 12)}",
         f"payments = {draws.between(1, 4)}", "invoices = 2", "[brokers]", f"count = {brokers}",
-        'config = { "offsets.topic.num.partitions" = 3, "default.replication.factor" = 3, "min.insync.replicas" = 2 }',
+        f'config = {{ "offsets.topic.num.partitions" = 3, "default.replication.factor" = {brokers}, "min.insync.replicas" = 2 }}',
         "[links]", f'delay = ["1ms", "{draws.between(2, 80)}ms"]', f"bandwidth = {network.choice(_BANDWIDTHS)}",
         "[[members]]", 'name = "app"', f"count = {count}",
         f"topics = {draws.choice(_TOPICS)}", f'assignor = "{_assignor(draws.choice(_ASSIGNORS), speaks_consumer)}"',
@@ -186,5 +186,6 @@ def _fault(draws: Draws, busy_s: int, count: int, brokers: int) -> list[str]:
         begins = [f'when = "{trigger}"', 'of = "app"', f"seen = {draws.between(1, 4)}", f'later = "{draws.between(0, 200)}ms"']
     else:
         begins = [f'at = "{draws.between(5, busy_s // 2)}s"']
-    longest = draws.between(1, busy_s // 2)
-    return ["[[faults]]", *draws.choice(options), *begins, f'lasts = ["1s", "{longest}s"]']
+    longest, chosen = draws.between(1, busy_s // 2), draws.choice(options)
+    undone = [] if 'verb = "ResetMember"' in chosen else [f'lasts = ["1s", "{longest}s"]']
+    return ["[[faults]]", *chosen, *begins, *undone]
