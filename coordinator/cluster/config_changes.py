@@ -8,6 +8,7 @@ at the operations, then at the resource's name, then at the values, and last whe
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import NamedTuple
@@ -32,6 +33,9 @@ _THREADS = (
     "remote.log.manager.follower.thread.pool.size",
 )  # fmt: skip
 _MIN_ISR = "min.insync.replicas"
+MOST_VALUE_UNITS = 32_767
+"""Of Java's chars: what a record of the metadata log holds."""
+_TOO_LONG = f"The configuration value cannot be added because it exceeds the maximum value size of {MOST_VALUE_UNITS} bytes."
 
 
 class ResourceType(IntEnum):
@@ -208,10 +212,26 @@ def _apply(values: dict[str, str], operation: Operation, name: str, value: str |
     items = [item for item in _split(values[name] if name in values else defs[name].default or "") if item]
     asked = _split(value)
     if operation is Operation.APPEND:
-        items += [item for item in asked if item not in items]
+        there = set(items)
+        items += [item for item in dict.fromkeys(asked) if item not in there]
     else:
-        items = [item for item in items if item not in asked]
-    values[name] = ",".join(items)
+        items = _without(items, asked)
+    value = ",".join(items)
+    if value != values.get(name) and len(value.encode("utf-16-le", "surrogatepass")) // 2 > MOST_VALUE_UNITS:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, _TOO_LONG)
+    values[name] = value
+
+
+def _without(items: list[str], asked: list[str]) -> list[str]:
+    """The items, without the first of each that is asked for, as often as it is."""
+    gone = Counter(asked)
+    left = []
+    for item in items:
+        if gone[item] > 0:
+            gone[item] -= 1
+        else:
+            left.append(item)
+    return left
 
 
 def _split(text: str) -> list[str]:

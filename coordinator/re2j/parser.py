@@ -29,6 +29,8 @@ MOST_ATOMS_BY_OPTIONAL = 30_000_000
 """Atoms multiplied by the atoms, groups and alternatives that may be left out: the engine looks past each of these from each of those."""
 UNICODE_CLASS_SIZE = 500
 """As many atoms as a \\p{...} counts for."""
+MOST_DOTS = 7_500
+"""Each is seven of the engine's instructions at least, of which a pattern may have 50,000."""
 _ONE, _SEVERAL, _REPEATED = range(3)
 _SIMPLE = {"*": "*", "+": "+", "?": "?", "**": "*", "*+": "*", "*?": "*", "+*": "*", "++": "+", "+?": "*", "?*": "*", "?+": "*", "??": "?"}
 """An operator upon an operator, as one."""
@@ -93,6 +95,7 @@ class _Translator:
         self.names: set[str] = set()
         self.size = 0
         self.unicode_classes = 0
+        self.dots = 0
 
     def run(self) -> str:
         scan = self.scan
@@ -138,6 +141,9 @@ class _Translator:
                 self.add("(?m:$)" if self.flags.lines else r"\z")
             case ".":
                 scan.pos += 1
+                self.dots += 1
+                if self.dots > MOST_DOTS:
+                    raise too_large(scan.text)
                 self.add("(?s:.)" if self.flags.dot_all else r"[^\n]")
             case "[":
                 self.add_class(bracket_class(scan))

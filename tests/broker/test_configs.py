@@ -170,6 +170,31 @@ class TestTopics:
         assert change(admin, TOPIC, "t", ("cleanup.policy", operation, value)) == (OK if after is not None else refused)
         assert entry(admin, TOPIC, "t", "cleanup.policy")[0] == (before if after is None else after)
 
+    def test_items_that_are_listed_twice(self) -> None:
+        """As Kafka's controller: what is appended twice is there once, and one occurrence is subtracted for each time it is named."""
+        admin = Admin("t")
+        name = "leader.replication.throttled.replicas"
+        for operation, value, after in [
+            (APPEND, "0:1,1:1,0:1", "0:1,1:1"), (SET, "0:1,1:1,0:1,0:1", "0:1,1:1,0:1,0:1"), (SUBTRACT, "0:1", "1:1,0:1,0:1"),
+            (SUBTRACT, "0:1,0:1,0:1", "1:1"),
+        ]:  # fmt: skip
+            assert change(admin, TOPIC, "t", (name, operation, value)) == OK
+            assert entry(admin, TOPIC, "t", name)[0] == after
+
+    def test_a_list_does_not_grow_beyond_what_a_record_holds(self) -> None:
+        """As Kafka's controller: 32,767 chars. Beyond, DescribeConfigs could not say the value."""
+        admin = Admin("t")
+        name = "leader.replication.throttled.replicas"
+        first = ",".join(f"{number}:1" for number in range(4_000))
+        assert change(admin, TOPIC, "t", (name, SET, first)) == OK
+        told = "The configuration value cannot be added because it exceeds the maximum value size of 32767 bytes."
+        more = ",".join(f"{number}:1" for number in range(4_000, 6_000))
+        assert change(admin, TOPIC, "t", (name, APPEND, more)) == (40, told)
+        assert entry(admin, TOPIC, "t", name)[0] == first
+        fits = "9" * (32_767 - len(first) - 3) + ":1"
+        assert change(admin, TOPIC, "t", (name, APPEND, fits)) == OK
+        assert change(admin, TOPIC, "t", (name, APPEND, "1:2")) == (40, told)
+
     @pytest.mark.parametrize("kind", [TOPIC, METRICS, GROUP])
     def test_of_two_faults_the_first_in_javas_order_is_told(self, kind: int) -> None:
         """The changes of a resource are a Java HashMap (HM-1 to HM-3): the order of the request counts within a bucket only."""

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator.broker import apis
 from coordinator.broker.fetch_sessions import MOST_PARTITIONS
+from coordinator.broker.handlers import create_topics
 from coordinator.broker.handlers import metadata as metadata_handler
 from coordinator.broker.limits import Limits
 from coordinator.cluster.config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
@@ -21,10 +22,12 @@ from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from coordinator.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from coordinator.wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from coordinator.wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
@@ -101,6 +104,40 @@ def test_describe_configs_looks_a_resource_up_once(kind: int, monkeypatch: pytes
     (answer,) = client.answers()
     assert len(looked_up) == 1
     assert len(answer.results) == 300  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("kind", "names", "own"), [(32, "g", "consumer.session.timeout.ms"), (2, "t", "retention.ms")])
+def test_describe_configs_looks_up_once_what_resources_without_own_values_share(
+    kind: int, names: str, own: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """180 KB that named 20,000 groups held the loop 3.8 s."""
+    from coordinator.broker.handlers import describe_configs
+
+    driver = Driver([f"t{number}" for number in range(20)])
+    client = driver.client()
+    change = AlterableConfig(name=own, value="50000")
+    client.ask(IncrementalAlterConfigsRequest(resources=[
+        AlterConfigsResource(resource_type=kind, resource_name=f"{names}7", configs=[change])]), 1)
+    looked_up = []
+    entries = describe_configs._entries
+    monkeypatch.setattr(describe_configs, "_entries", lambda *asked: looked_up.append(asked) or entries(*asked))
+    asked = [DescribeConfigsResource(resource_type=kind, resource_name=f"{names}{number}", configuration_keys=None) for number in range(20)]
+    asked.append(DescribeConfigsResource(resource_type=kind, resource_name=f"{names}3", configuration_keys=[own]))
+    together = client.ask(DescribeConfigsRequest(resources=asked), 4).results  # type: ignore[attr-defined]
+    assert len(looked_up) == 3, "one without own values, the one that has some, and one key alone"
+    alone = [client.ask(DescribeConfigsRequest(resources=[one]), 4).results[0] for one in asked]  # type: ignore[attr-defined]
+    assert together == alone
+
+
+def test_partitions_are_made_without_collections_of_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay: to go through all of them again and again doubled what 9,000 cost."""
+    driver = Driver()
+    seen: list[bool] = []
+    make = create_topics.make
+    monkeypatch.setattr(create_topics, "make", lambda *asked: seen.append(gc.isenabled()) or make(*asked))
+    topics = [CreatableTopic(name=name, num_partitions=2, replication_factor=1) for name in ("a", "b")]
+    driver.client().ask(CreateTopicsRequest(topics=topics), 7)
+    assert (seen, gc.isenabled()) == ([False, False], True)
 
 
 def test_an_encoder_counts_while_it_goes_on() -> None:

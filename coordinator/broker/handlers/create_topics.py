@@ -20,6 +20,7 @@ from ...wire.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ..lane import uncollected
 from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
     planned = [_plan(broker, topic, existing) for topic in single]
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
-    results = [_made(broker, call, each, request.validate_only) if isinstance(each, Plan) else each for each in planned]
+    results = uncollected(_all_made, broker, call, planned, request.validate_only)  # partitions are many objects, and stay
     doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
     return CreateTopicsResponse(topics=results + doubled)
 
@@ -53,6 +54,12 @@ def _plan(broker: Broker, topic: CreatableTopic, existing: TopicNames) -> Plan |
         return plan(broker, Wanted(topic.name, topic.num_partitions, topic.replication_factor, assignments, configs), existing)
     except Refused as refused:
         return _refusal(topic.name, refused.code, refused.message)
+
+
+def _all_made(
+    broker: Broker, call: Call, planned: list[Plan | CreatableTopicResult], validate_only: bool
+) -> list[CreatableTopicResult]:
+    return [_made(broker, call, each, validate_only) if isinstance(each, Plan) else each for each in planned]
 
 
 def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> CreatableTopicResult:

@@ -22,6 +22,7 @@ from ...cluster.config_views import (
 )
 from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP
 from ...wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -30,38 +31,68 @@ from ...wire.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from ..call import Sliced
 from ..topics import Refused
 
 if TYPE_CHECKING:
-    from ..call import Call
+    from ...slices import Slices
+    from ..call import Call, Result
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> DescribeConfigsResponse:
+def handle(broker: Broker, call: Call) -> Sliced:
     """Answered at once, each resource on its own."""
+    return Sliced(_describe(broker, call))
+
+
+def _describe(broker: Broker, call: Call) -> Slices[Result]:
+    """What is named often is looked up once; resources of one kind that have no values of their own have the same entries."""
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)
-    results: dict[tuple[int, str, tuple[str, ...]], DescribeConfigsResult] = {}  # a resource named often is looked up once
+    results: dict[tuple[int, str, tuple[str, ...]], DescribeConfigsResult] = {}
+    plain: dict[tuple[int, tuple[str, ...]], list[DescribeConfigsResourceResult]] = {}
     answers = []
-    for resource in request.resources:
-        key = (resource.resource_type, resource.resource_name, tuple(resource.configuration_keys or ()))
+    for count, resource in enumerate(request.resources, 1):
+        keys = tuple(resource.configuration_keys or ())
+        key = (resource.resource_type, resource.resource_name, keys)
         result = results.get(key)
         if result is None:
-            result = results[key] = _result(broker, resource, request)
+            result = results[key] = _result(broker, resource, request, plain, keys)
+            yield
+        elif not count % ITEMS_A_STEP:
+            yield
         answers.append(result)
     return DescribeConfigsResponse(results=answers)
 
 
-def _result(broker: Broker, resource: DescribeConfigsResource, request: DescribeConfigsRequest) -> DescribeConfigsResult:
-    result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+def _result(
+    broker: Broker, resource: DescribeConfigsResource, request: DescribeConfigsRequest,
+    plain: dict[tuple[int, tuple[str, ...]], list[DescribeConfigsResourceResult]], keys: tuple[str, ...],
+) -> DescribeConfigsResult:
+    kind, name = resource.resource_type, resource.resource_name
+    result = DescribeConfigsResult(resource_type=kind, resource_name=name)
+    shared = plain.get((kind, keys)) if _has_no_values(broker, kind, name) else None
+    if shared is not None:
+        result.configs = shared
+        return result
     try:
         entries = _entries(broker, resource)
     except Refused as refused:
         result.error_code, result.error_message = refused.code, refused.message
         return result
-    documented = _documentation(resource.resource_type) if request.include_documentation else {}
+    documented = _documentation(kind) if request.include_documentation else {}
     result.configs = [_entry(entry, request, documented) for entry in entries]
+    if _has_no_values(broker, kind, name):
+        plain[kind, keys] = result.configs
     return result
+
+
+def _has_no_values(broker: Broker, kind: int, name: str) -> bool:
+    """Whether it is a group, or a topic that is there, without values of its own."""
+    if kind == ResourceType.GROUP:
+        return bool(name) and name not in broker.cluster.group_configs
+    topic = broker.cluster.topics.get(name)
+    return kind == ResourceType.TOPIC and topic is not None and not topic.configs
 
 
 def _documentation(resource_type: int) -> dict[str, str]:
