@@ -78,9 +78,15 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     second = page.locator(".branch").nth(1)
     expect(second).to_contain_text("let another member join")
     expect(second).not_to_contain_text("kill its process")
+    expect(page).not_to_have_url(link)
+    link = page.url
+    assert len(link) <= 2000
     page.goto("about:blank")
     page.goto(link)
+    expect(page.locator(".branch").nth(1)).to_contain_text("let another member join")
     expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
+    page.locator(".branch button", has_text="remove").nth(1).click()
+    expect(page).not_to_have_url(link)
 
 
 @pytest.mark.parametrize("state", ["#r=AAAA", "#r=cut%20off", "#r=i1Yy0DPUM1DSMdSJjtWJjlbK"])

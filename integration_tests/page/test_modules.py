@@ -59,6 +59,12 @@ def test_a_link_says_what_it_was_made_of() -> None:
     assert run("url.js", "return m.fromHash(await m.toHash(given));", STATE) == STATE
 
 
+def test_a_link_keeps_all_branches() -> None:
+    earlier = [{"settings": [], "actions": STATE["actions"][:1]}, {"settings": ["members.app.assignor=range"], "actions": []}]
+    state = {**STATE, "earlier": earlier}
+    assert run("url.js", "return m.fromHash(await m.toHash(given));", state) == state
+
+
 def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
     body = """
         const deflated = new Blob([JSON.stringify(given)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -71,7 +77,7 @@ def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        [0, [[9, 1, 0, "", ""]]], [0, [[0, "soon", 0, "", ""]]], [0, ["x"]], [[[]], []], [[[], [1]], []], [0, 7],
+        [0, [[9, 1, 0, "", ""]]], [0, [[0, "soon", 0, "", ""]]], [0, ["x"]], [[[]], []], [[[], [1]], []], [0, 7], [0, [], 7], [0, [], [7]], [0, [], [[[]]]],
     ],
 )
 def test_a_damaged_link_is_refused(rest: list[Any]) -> None:

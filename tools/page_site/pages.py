@@ -91,7 +91,7 @@ def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[
 <noscript><p>Without scripts this is the picture at the moment of the question. The answer below can be opened all the same.</p></noscript></div>
 <section class="question" id="question"><form><fieldset><legend>{hover(lesson.question)}</legend>
 <div class="options">{options}</div></fieldset></form>
-<p>Nobody counts. <button type="button" class="reveal" id="reveal">Show what happens</button></p></section>
+<p>Guesses are not scored. <button type="button" class="reveal" id="reveal">Show what happens</button></p></section>
 <details class="answer" id="answer"><summary>What happens</summary>
 <p class="wrong" id="verdict"></p>
 <p><strong>{escape(right)}</strong></p>
@@ -101,6 +101,7 @@ def lesson_page(lesson: Lesson, svg: str, following: str | None, words: Mapping[
 <p>Where it shows: {escape(lesson.shown)}</p>
 {f"<h2>Try</h2><ul>{tries}</ul>" if tries else ""}
 {onward}</details>
+<div id="runs"></div>
 """
     return _page(f"{lesson.number}. {lesson.title}", body, ["lesson.js"])
 

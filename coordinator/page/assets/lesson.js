@@ -1,6 +1,6 @@
 // @ts-check
 /** A lesson: its recorded run until the question, a prediction marked on the picture, the answer, and runs with something changed. */
-import { Component, render } from "./vendor/preact.mjs";
+import { Component, createPortal, render } from "./vendor/preact.mjs";
 import { Abreast } from "./abreast.js";
 import { ask } from "./engine.js";
 import { Predicting } from "./predicting.js";
@@ -18,7 +18,7 @@ class Lesson extends Component {
     const { lesson } = props;
     /** @type {any} */
     this.state = { revealed: false, guess: null, now: lesson.stop_ms, branches: [], count: 0, busy: false, problem: "", spoken: "",
-      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null };
+      member: lesson.picture.groups[0]?.lanes[0]?.name ?? "", marks: [], sides: null, onto: null, link: "" };
     /** @type {{name: string, settings: string[]}[]} */
     this.choices = [...lesson.choices.slice(0, 1), ...lesson.variants, ...lesson.choices.slice(1)];
   }
@@ -45,11 +45,12 @@ class Lesson extends Component {
     try {
       const shared = await fromHash(location.hash);
       if (!shared) return;
-      if (shared.v !== version) this.setState({ problem: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
-      if (shared.actions.length || shared.settings.length) await this.branch("from the link", shared.actions, shared.settings);
+      if (shared.v !== version) this.setState({ link: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
+      const runs = [...(shared.earlier ?? []), shared].filter((each) => each.actions.length || each.settings.length);
+      for (const [at, each] of runs.entries()) await this.branch(runs.length > 1 ? `from the link, ${at + 1}` : "from the link", each.actions, each.settings);
       this.setState({ now: Math.max(0, Math.min(shared.now, lesson.picture.end_ms)), marks: shared.marks ?? [], sides: shared.sides ?? null });
     } catch (error) {
-      this.setState({ problem: `This link is damaged (${/** @type {Error} */ (error).message}): ask for it again, or begin with the lesson as it stands.` });
+      this.setState({ link: `This link is damaged (${/** @type {Error} */ (error).message}): ask for it again, or begin with the lesson as it stands.` });
     }
   }
 
@@ -96,14 +97,17 @@ class Lesson extends Component {
   /** @param {any} action */
   async act(action) {
     const onto = this.onto, actions = [...(onto?.actions ?? []), action], settings = onto?.settings ?? [];
-    if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share(actions, settings);
+    if (await this.branch(`branch ${this.state.count + 1}`, actions, settings)) this.share();
   }
 
-  /** Put into the address what would show this again. @param {any[]} actions @param {string[]} settings */
-  async share(actions = this.state.branches.at(-1)?.actions ?? [], settings = this.state.branches.at(-1)?.settings ?? []) {
-    const { now, sides, marks } = this.state;
+  /** Put into the address what would show this again: all branches, or the newest alone where all would be too long. */
+  async share() {
+    const { now, sides, marks, branches } = this.state, { version, lesson } = this.props;
+    const earlier = branches.slice(0, -1), { actions, settings } = branches.at(-1) ?? { actions: [], settings: [] };
+    const newest = { v: version, seed: lesson.seed, settings, actions, now, sides, marks };
     try {
-      history.replaceState(null, "", await toHash({ v: this.props.version, seed: this.props.lesson.seed, settings, actions, now, sides, marks }));
+      const hash = await toHash({ ...newest, earlier }).catch(() => toHash(newest));
+      history.replaceState(null, "", hash);
     } catch (error) {
       this.setState({ problem: /** @type {Error} */ (error).message });
     }
@@ -117,7 +121,7 @@ class Lesson extends Component {
   }
 
   render() {
-    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, marks, sides } = this.state, [from, to] = lesson.window_ms;
+    const { lesson } = this.props, { revealed, now, marks, link } = this.state, [from, to] = lesson.window_ms;
     const members = lesson.picture.groups[0]?.lanes.map((/** @type {any} */ lane) => lane.name) ?? [];
     const pick = (/** @type {string} */ name) => this.setState({ member: name });
     return html`<div>
@@ -125,6 +129,15 @@ class Lesson extends Component {
         onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
         stage=${{ from, to, now, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick,
           onCursor: (/** @type {number} */ at) => { if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
+      ${link && html`<p class="problem" role="alert">${link}</p>`}
+      ${createPortal(this.runs(members, pick), /** @type {Element} */ (document.getElementById("runs")))}
+    </div>`;
+  }
+
+  /** What may be changed, and the runs with something changed, after the answer. @param {string[]} members @param {(name: string) => void} pick */
+  runs(members, pick) {
+    const { lesson } = this.props, { revealed, now, branches, busy, problem, spoken, member, sides } = this.state, [from, to] = lesson.window_ms;
+    return html`<div>
       ${revealed && html`<${WhatIf} members=${members} member=${member} now=${now} busy=${busy} branches=${branches.map((/** @type {any} */ each) => each.name)} onto=${this.onto?.name ?? ""}
           onOnto=${(/** @type {string} */ name) => this.setState({ onto: name })} onPick=${pick} onRun=${(/** @type {any} */ action) => this.act(action)} />
         ${lesson.variants.length > 0 && html`<p class="tools">The same churn with other settings: ${lesson.variants.map((/** @type {any} */ each) => html`
@@ -134,7 +147,7 @@ class Lesson extends Component {
       ${(revealed || sides) && html`<${Abreast} lesson=${lesson} choices=${this.choices} sides=${sides} actions=${branches.at(-1)?.actions ?? []} now=${now}
         onSides=${(/** @type {any} */ next) => this.setState({ sides: next }, () => this.share())} onCursor=${(/** @type {number} */ at) => this.setState({ now: at })} />`}
       ${branches.map((/** @type {any} */ each, /** @type {number} */ at) => html`<section class="branch" aria-label=${each.name}>
-        <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) })}>remove</button></h2>
+        <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
         <p>${difference(each.picture.groups[0].lost_partition_ms - lesson.picture.groups[0].lost_partition_ms)}${each.actions.length ? `; ${each.actions.map(told).join("; ")}` : ""}</p>
         <${Stage} key=${at} picture=${each.picture} from=${from} to=${to} now=${now} name=${each.name}
           notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} /></section>`)}

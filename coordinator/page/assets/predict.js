@@ -93,7 +93,7 @@ export function Pencil({ marking, owner, members, onToggle, onOwner }) {
       ${marking && html`<label>owner in a partition's row <select value=${owner} onChange=${(/** @type {any} */ event) => onOwner(event.target.value)}>
         ${members.map((name) => html`<option value=${name}>${name}</option>`)}<option value="">nobody</option></select></label>`}</div>
     ${marking && html`<p>Point at an instant, drag over a span, or point into a partition's row to say who has it. With the keyboard, in the picture: arrows move
-      (with shift: a span), up and down choose a line, enter marks, backspace takes the last mark away, P ends. Nobody counts; you can go on without.</p>`}</section>`;
+      (with shift: a span), up and down choose a line, enter marks, backspace takes the last mark away, P ends. Predictions are not scored; you can go on without.</p>`}</section>`;
 }
 
 /** What was marked, below the picture; beside it, once the answer is shown, what the run has there.

@@ -1,8 +1,10 @@
 // @ts-check
 /** A run in a link: engine version, seed, settings, timed actions, cursor, two settings side by side and predictions, deflated; never what follows from them. */
 
-/** @typedef {{v: string, seed: number, settings: string[], actions: any[], now: number,
- *   sides?: [string[], string[]]|null, marks?: import("./predict.js").Mark[]}} Shared */
+/** @typedef {{settings: string[], actions: any[]}} Branch
+ * @typedef {Branch & {v: string, seed: number, now: number, sides?: [string[], string[]]|null, marks?: import("./predict.js").Mark[],
+ *   earlier?: Branch[]}} Shared
+ * `earlier` are the branches beside the newest one, oldest first. */
 export const LONGEST = 2000;
 
 const KINDS = /** @type {const} */ (["at", "span", "owner"]);
@@ -22,11 +24,21 @@ async function through(bytes, stream) {
   return new Uint8Array(await new Response(new Blob([/** @type {any} */ (bytes)]).stream().pipeThrough(stream)).arrayBuffer());
 }
 
+/** @param {any[]} actions */
+const packedActions = (actions) => actions.map((each) => Object.values({ k: each.kind, t: each.at_ms, m: each.member ?? "", l: each.lasts_ms ?? each.down_ms ?? 0, a: each.api ?? "" }));
+
+/** @param {any} settings @param {any} actions @returns {Branch} */
+function branch(settings, actions) {
+  if (!Array.isArray(settings) || !Array.isArray(actions)) throw new Error("damaged");
+  return { settings: settings.map(String), actions: actions.map(([kind, at_ms, member, long, api]) => ({
+    kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }) })) };
+}
+
 /** The part after "#" of a link. Throws if it would be too long. @param {Shared} state */
 export async function toHash(state) {
-  const actions = state.actions.map((each) => Object.values({ k: each.kind, t: each.at_ms, m: each.member ?? "", l: each.lasts_ms ?? each.down_ms ?? 0, a: each.api ?? "" }));
+  const actions = packedActions(state.actions), earlier = (state.earlier ?? []).map((each) => [each.settings, packedActions(each.actions)]);
   const marks = (state.marks ?? []).map((each) => [KINDS.indexOf(each.kind), each.at_ms, each.to_ms ?? 0, each.lane, each.row ?? ""]);
-  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks]);
+  const plain = JSON.stringify([state.v, state.seed, state.settings, actions, state.now, state.sides ?? 0, marks, ...(earlier.length ? [earlier] : [])]);
   const packed = await through(new TextEncoder().encode(plain), new CompressionStream("deflate-raw"));
   const text = `#r=${btoa(String.fromCharCode(...packed)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
   if (text.length > LONGEST) throw new Error(`a link with ${actions.length} actions would have ${text.length} characters; at most ${LONGEST}`);
@@ -39,8 +51,8 @@ export async function fromHash(hash) {
   if (!found && hash.startsWith("#r=")) throw new Error("damaged");
   if (!found) return null;
   const packed = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
-  const [v, seed, settings, actions, now, sides = 0, marks = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
-  if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Array.isArray(settings) || !Array.isArray(actions) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks)) throw new Error("damaged");
-  return { v, seed, settings: settings.map(String), now, sides: sides || null, marks: marks.map(mark), actions: actions.map(([kind, at_ms, member, long, api]) => ({
-    kind, at_ms, ...(member && { member }), ...(long && { [kind === "close" || kind === "kill" ? "down_ms" : "lasts_ms"]: long }), ...(api && { api }) })) };
+  const [v, seed, settings, actions, now, sides = 0, marks = [], earlier = []] = JSON.parse(new TextDecoder().decode(await through(packed, new DecompressionStream("deflate-raw"))));
+  if (typeof v !== "string" || !Number.isSafeInteger(seed) || !Number.isFinite(now) || !isSides(sides) || !Array.isArray(marks) || !Array.isArray(earlier)) throw new Error("damaged");
+  return { v, seed, now, sides: sides || null, marks: marks.map(mark), ...branch(settings, actions),
+    ...(earlier.length && { earlier: earlier.map((each) => branch(each?.[0], each?.[1])) }) };
 }

@@ -7,3 +7,4 @@ export class Component<P = any, S = any> {
 }
 export function h(...given: any[]): any;
 export function render(what: any, where: Element): void;
+export function createPortal(what: any, where: Element): any;
