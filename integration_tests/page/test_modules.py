@@ -77,7 +77,8 @@ def test_a_link_without_predictions_as_older_pages_made_is_read() -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        [0, [[9, 1, 0, "", ""]]], [0, [[0, "soon", 0, "", ""]]], [0, ["x"]], [[[]], []], [[[], [1]], []], [0, 7], [0, [], 7], [0, [], [7]], [0, [], [[[]]]],
+        [0, [[9, 1, 0, "", ""]]], [0, [[0, "soon", 0, "", ""]]], [0, ["x"]], [[[]], []], [[[], [1]], []], [0, 7], [0, [], 7], [0, [], [7]],
+        [0, [], [[[]]]],
     ],
 )
 def test_a_damaged_link_is_refused(rest: list[Any]) -> None:
