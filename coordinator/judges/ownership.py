@@ -62,8 +62,9 @@ class RevokedBeforeAssigned(Judge):
     promise = (
         "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
-        "or was replaced by its successor while the group rebalanced, or the group was deleted; who was removed and does not know yet "
-        "owns nothing; a static member of a consumer group that left for a while keeps only what it was not to give up (K8-LV-2)"
+        "or was replaced by its successor, who owns nothing until it is told, or the group was deleted; who was removed or replaced and "
+        "does not know yet owns nothing; a static member of a consumer group that left for a while keeps only what it was not to give up "
+        "(K8-LV-2)"
     )
     needs = frozenset({"group", "member"})
 
@@ -107,19 +108,18 @@ class RevokedBeforeAssigned(Judge):
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
-            old, rebalances = (group, line["replaced"]), line.get("parked", False)  # who comes back in a rebalance begins it with nothing
-            if rebalances:
+            if line.get("parked", False):
                 self._rejoined.setdefault(group, set()).add(member)
-            self._holders = {
-                key: member if (key[0], holder) == old else holder
-                for key, holder in self._holders.items() if not (rebalances and (key[0], holder) == old)
-            }
+            old = (group, line["replaced"])  # who comes back has nothing until it is told, and may rejoin before that
+            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != old}
 
     def _see_membership(self, line: Line, kind: str, group: str, member: str) -> None:
         if kind in ("MemberJoined", "ConsumerMemberSubscribed"):
             self._removed.discard((group, member))
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
             self._removed.add((group, member))
+        elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
+            self._removed.add((group, line["replaced"]))
         elif kind == "GroupLoaded":  # a coordinator loads the members of the stored generation (ERR-7)
             self._removed = {key for key in self._removed if key[0] != group}
         if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:

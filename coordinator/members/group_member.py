@@ -298,7 +298,8 @@ class GroupMember(ABC):
         if self._closing is not None:
             if self._closing.ended:
                 return None
-            find_at = None if m.coordinator is not None or m.find_in_flight else m.find_again_at
+            waits = m.coordinator is None and not m.find_in_flight and any(not commit.in_flight for commit in m.commits.values())
+            find_at = m.find_again_at if waits else None  # what is on its way to a coordinator that was given up needs no other
             due = earlier(earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at)
         else:
             due = earlier(self._next_beat(), topics.next_deadline(m))

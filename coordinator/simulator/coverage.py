@@ -35,7 +35,7 @@ FAULTS: Final = (
 REFUSALS: Final = (
     "JoinGroup MEMBER_ID_REQUIRED", "JoinGroup UNKNOWN_MEMBER_ID", "JoinGroup NOT_COORDINATOR", "SyncGroup REBALANCE_IN_PROGRESS",
     "Heartbeat REBALANCE_IN_PROGRESS", "Heartbeat UNKNOWN_MEMBER_ID", "Heartbeat NOT_COORDINATOR", "OffsetCommit UNKNOWN_MEMBER_ID",
-    "OffsetCommit NOT_COORDINATOR", "OffsetCommit REBALANCE_IN_PROGRESS", "Heartbeat FENCED_INSTANCE_ID",
+    "OffsetCommit NOT_COORDINATOR", "Heartbeat FENCED_INSTANCE_ID",
 )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ class Coverage:
             self._removed(line, phase, self._leaders.get(group))
         elif kind == "TransactionPrepared" and not line["committed"]:
             self._some("a transaction was aborted")
-            if "time" in line["reason"]:
+            if line["reason"].startswith("not ended within"):
                 self._some("a transaction was aborted because time ran out")
 
     def _removed(self, line: Line, phase: str, leader: str | None) -> None:

@@ -65,6 +65,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     for _ in range(network.choice((0, 0, 1, 2))):
         lines += _network_fault(network, busy_s, count, brokers, producers)
     lines += _clock_faults(Draws(seed, "swarm", "clocks"), busy_s, count, brokers, producers)
+    lines += _rare(Draws(seed, "swarm", "rare"), busy_s, lines)
     return "\n".join([*lines, "[must]", f'stable_within = "{_SETTLE_S - 10}s"', ""])
 
 
@@ -163,6 +164,21 @@ def _clock_faults(draws: Draws, busy_s: int, count: int, brokers: int, producers
         if draws.between(0, 1):
             lines.append(f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]')
     return lines
+
+
+def _rare(draws: Draws, busy_s: int, lines: list[str]) -> list[str]:
+    """What little else brings about: a process with another one's identity, and a producer that is gone for longer than its transaction."""
+    more: list[str] = []
+    if "static = true" in lines and 'protocol = "consumer"' not in lines and not draws.between(0, 3):
+        app = lines.index('name = "app"')
+        alike = [line for line in lines[app : app + 12] if line.startswith(("assignor", "reads", "config", "consumes", "commit"))]
+        more += [
+            "[[members]]", 'name = "twin"', 'group = "app"', 'topics = "orders"', f'start = "{draws.between(10, busy_s // 2)}s"',
+            *(line.replace("config = {", 'config = { "group.instance.id" = "app-1",') for line in alike)]
+    if 'name = "bank"' in lines and draws.between(0, 1):
+        at = f'at = "{draws.between(5, busy_s // 2)}s"'
+        more += ["[[faults]]", 'verb = "PauseMember"', 'member = "bank-1"', at, 'lasts = ["25s", "60s"]']
+    return more
 
 
 def _fault(draws: Draws, busy_s: int, count: int, brokers: int) -> list[str]:

@@ -309,6 +309,10 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
     assert judge([*before, {**replaced, "parked": True}, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
     stable = {**replaced, "parked": False}  # it came back before the rebalance began, and has not rejoined in it
     assert judge([*before, stable, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    late = {**after[1], "seq": 9, "member": "old"}  # its application is told of what it had, when its successor has it no more
+    taken = {**stable, "member": "next", "replaced": "old"}
+    assert judge([*before, taken, *after, late], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
+    assert judge([*before, *after, late], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
     removed = {**base, "seq": 5, "stream": "group", "type": "MemberRemoved", "member": "old"}
     assert judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
 

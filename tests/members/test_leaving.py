@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assignors import TopicPartition
 from coordinator.errors import ErrorCode
 from coordinator.members import MemberState
 from coordinator.members.faults import ListenerFault
@@ -165,4 +166,18 @@ def test_a_parked_sync_does_not_hold_up_the_end() -> None:
     s.joined(1, leader="x")
     s.member.close(s.now)
     s.answer(LeaveGroupResponse())
+    assert s.closed is not None
+
+
+def test_a_commit_on_its_way_to_a_coordinator_that_is_none_any_more_is_waited_for() -> None:
+    """Nothing else is to be sent, so no other coordinator is looked for, and time passes (CLI-14)."""
+    s = stable(enable_auto_commit=True)
+    s.member.seek(TopicPartition("orders", 0), 9)
+    s.advance(3_000)
+    s.member.close(s.now, 5_000)
+    assert s.waiting(OffsetCommitRequest) is not None
+    s.answer(HeartbeatResponse(error_code=E.NOT_COORDINATOR))
+    due = s.deadline()
+    assert due is not None and due > s.now
+    s.advance(5_000)
     assert s.closed is not None
