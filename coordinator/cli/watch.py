@@ -6,6 +6,7 @@ It is served on loopback until Ctrl-C. A file that is no log, or a run that is n
 
 from __future__ import annotations
 
+import os
 import signal
 from argparse import ArgumentTypeError, Namespace
 from threading import Event
@@ -31,10 +32,13 @@ def port(text: str) -> int:
 def run(args: Namespace) -> int:
     """Serve until a signal; 0, or 2 for something that cannot be shown."""
     from coordinator.event_log import LogError
-    from coordinator.page.following import Follower
+    from coordinator.page.following import LONG_BYTES, Follower
     from coordinator.page.server import PageServer, assets
 
     try:
+        size = os.stat(args.log).st_size
+        if size > LONG_BYTES:
+            print(f"reading {args.log}, {size / 1e6:,.0f} MB", flush=True)
         follower = Follower(args.log, args.run)
     except LogError as error:
         raise UsageError(str(error)) from None

@@ -20,6 +20,10 @@ from .picture import Picture
 
 LONG_BYTES = 32 << 20
 """From this size on, steps stay in the file and commits are passed over."""
+MOST_FOLDED = 1_000_000
+"""So many lines of a run at most change its picture: each costs up to 1.7 KB of memory. Commits of a long log do not count."""
+MOST_LINES = 5_000_000
+"""So many lines a run has at most, with the commits: the page holds the instant of each."""
 _HEADER = HEADER_TYPE.encode()
 _MOST_AT_ONCE = 4 << 20
 """Bytes read at once; what is longer is taken in turns, so that a reader never waits for a whole long log's growth."""
@@ -59,6 +63,7 @@ class Follower:
         self._in_file = FileSteps(self.path) if os.stat(self.path).st_size - offset > LONG_BYTES else None
         self.picture = Picture(steps=self._in_file)
         self._parser = Parser(self.path, before)
+        self._first = before + 1
         self._offset = offset
         self._error = LogError(self.path, 1, "")
 
@@ -70,8 +75,11 @@ class Follower:
                 with open(self.path, "rb") as file:
                     size = file.seek(0, 2)
                     if size < self._offset:
+                        self.problem = None  # another file than the one that could not be shown
                         self._begin(0, 0)
                         self.version += 1
+                    elif self.problem is not None:
+                        return False
                     while self._take(file):
                         pass
                 if self._parser.seq < 0 and self.version == 0:
@@ -108,14 +116,25 @@ class Follower:
         if steps is not None:
             steps.offset = offset
             if picture.commits.takes(text, self._parser, steps, picture.fold.timeline):
+                self._bounded()
                 return
             picture.commits.tell(picture.fold.timeline)
         if self._run is None and self._parser.seq >= 0 and _HEADER in text and b'"seq":0,' in text.replace(b" ", b""):
-            self._in_file = None
+            self._in_file, self._first = None, self._parser.number + 1
             picture = self.picture = Picture()
         line = self._parser.parse(text.decode("utf-8", "replace") + "\n")
         if line is not None:
             picture.fold.feed(line)
+            self._bounded()
+
+    def _bounded(self) -> None:
+        """Raises LogError if the run is longer than a page can show."""
+        count, commits = self._parser.number - self._first + 1, self.picture.commits.count
+        if count > MOST_LINES or count - commits > MOST_FOLDED:
+            last = self._parser.number - 1
+            raise LogError(self.path, self._parser.number, (
+                f"this run is longer than the page can show: at most {MOST_LINES:,} lines, {MOST_FOLDED:,} of them no commits; "
+                f"show its beginning: `sed -n '{self._first},{last}p' LOG > part.jsonl; coordinator watch part.jsonl`"))
 
     def _fail(self, error: LogError) -> None:
         if self.problem is None:

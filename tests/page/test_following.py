@@ -76,6 +76,36 @@ def test_what_becomes_no_log_is_told(log: Path) -> None:
     assert "line 151: not JSON" in seen(follower)["error"]
 
 
+def test_a_log_that_was_mended_is_shown_again(log: Path, lines: list[str]) -> None:
+    follower = Follower(log)
+    with log.open("a") as file:
+        file.write("hello\n")
+    assert follower.poll() and "error" in seen(follower)
+    assert not follower.poll(), "what cannot be shown is not read again and again"
+    log.write_text("\n".join(lines[:110]) + "\n")
+    assert follower.poll()
+    assert follower.problem is None and seen(follower)["picture"]["end_ms"] <= 55
+
+
+@pytest.mark.parametrize("limit", ["MOST_FOLDED", "MOST_LINES"])
+def test_a_run_too_long_for_the_page_says_which_part_can_be_shown(
+        log: Path, lines: list[str], limit: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.setattr(f"coordinator.page.following.{limit}", 160)
+    first = log.read_text().replace('"run":"1"', '"run":"0"')
+    log.write_text(first + log.read_text())  # the run that is shown begins at line 151
+    follower = Follower(log)
+    with log.open("a") as file:
+        file.write("\n".join(lines[150:]) + "\n")
+    assert follower.poll()
+    assert "line 311: this run is longer than the page can show" in seen(follower)["error"]
+    assert main(["watch", str(log)]) == 2
+    told = capsys.readouterr().err
+    assert "`sed -n '151,310p' LOG > part.jsonl; coordinator watch part.jsonl`" in told
+    part = log.with_name("part.jsonl")
+    part.write_text("".join(log.read_text().splitlines(keepends=True)[150:310]))
+    assert seen(Follower(part))["picture"]["run"] == "1"
+
+
 def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"seq":0}\n')
