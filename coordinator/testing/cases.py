@@ -252,7 +252,8 @@ class ConsumerCases(RecordCases, TransactionCases):
             app.produce(RECORDS)
             name = app.member().client_id
             with app.peer() as peer:
-                app.wait(findings.BLOCKS, "nobody saw the other member", state="PreparingRebalance", members=2)
+                rebalancing = "Reconciling" if app.speaks_consumer else "PreparingRebalance"
+                app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, members=2)
                 app.kafka.advance(seconds=600, silent=[name], grace=0.01)
                 app.wait(findings.NO_RECOVERY, "the other member has no partitions", state="Stable", members=1, acted=True)
                 app.application.resume_work()
