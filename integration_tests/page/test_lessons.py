@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
@@ -58,6 +59,41 @@ def test_stepping_by_keyboard_speaks_and_does_not_pass_the_question(page: Page, 
     expect(page.locator(".headline strong").nth(1)).to_have_text("15.700 s")
     page.keyboard.press("m")
     expect(page.locator(".live").first).to_contain_text("by message")
+
+
+@pytest.mark.parametrize(("motion", "speaks"), [("no-preference", False), ("reduce", True)])
+def test_play_ends_at_the_question_and_speaks_only_where_it_steps(
+        browser: Browser, server: PageServer, motion: Literal["no-preference", "reduce"], speaks: bool) -> None:  # fmt: skip
+    fresh = browser.new_context(reduced_motion=motion)
+    try:
+        page = fresh.new_page()
+        page.set_default_timeout(PATIENT_MS)
+        open_lesson(page, server, "03_when_does_a_know")
+        page.locator(".plot").first.focus()
+        for key in ("End", "ArrowLeft", "ArrowLeft", "ArrowLeft", "m", "m", "m"):
+            page.keyboard.press(key)
+        spoken = page.locator(".live").first
+        expect(spoken).to_have_text("Steps go by event now.")
+        page.keyboard.press(" ")
+        expect(page.locator(".headline strong").nth(1)).to_have_text("15.700 s")
+        expect(page.locator(".controls button", has_text="play").first).to_have_attribute("aria-pressed", "false")
+        assert (spoken.inner_text() != "Steps go by event now.") is speaks
+    finally:
+        fresh.close()
+
+
+@pytest.mark.parametrize("slug", ["05_three_clocks", "14_coordinator_moves"])
+def test_at_200_percent_nothing_is_cut_off(browser: Browser, server: PageServer, slug: str) -> None:
+    zoomed = browser.new_context(viewport={"width": 640, "height": 500}, device_scale_factor=2)
+    try:
+        page = zoomed.new_page()
+        page.set_default_timeout(PATIENT_MS)
+        open_lesson(page, server, slug)
+        page.locator("#reveal").click()
+        page.locator(".whatif").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
+    finally:
+        zoomed.close()
 
 
 def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer) -> None:

@@ -169,3 +169,7 @@ def test_a_readers_own_log_is_opened_in_the_page(page: Page, server: PageServer,
     other.write_text("this is no log\n")
     page.locator("#file").set_input_files(other)
     expect(page.locator(".problem")).to_contain_text("not JSON")
+    with (tmp_path / "long.jsonl").open("wb") as file:
+        file.truncate(200_000_001)  # takes no room on the disk
+    page.locator("#file").set_input_files(tmp_path / "long.jsonl")
+    expect(page.locator(".problem")).to_contain_text('has 200 MB, more than a page holds: run "coordinator watch" for it')
