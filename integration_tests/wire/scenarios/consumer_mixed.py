@@ -164,7 +164,7 @@ def deletion_beside_members(s: Session) -> None:
     m.sync()
     a.commit(v)
     delete(v, t, s.name("nowhere"))
-    a.link.ask("DeleteGroups", 2, groups_names=[a.group, s.name("nowhere"), a.group])
+    a.link.ask("DeleteGroups", 2, groups_names=[a.group])
     m.leave()
     delete(v)
     a.leave()
