@@ -17,6 +17,7 @@ from ..broker.build import TopicOption, new_group_coordinator
 from ..broker.client_links import ClientLinks
 from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
+from ..broker.lane import uncollected
 from ..broker.limits import Limits
 from ..broker.parked_fetches import ParkedFetches
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
@@ -352,11 +353,17 @@ class Brokers:
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
         self.deliver(now)
-        self.replication.run(now)
+        self._replicate(now)
         for node, broker in self.brokers.items():
             if self.network.running(node):
                 broker.run_resumable(now)
-        self.replication.run(now)
+        self._replicate(now)
+
+    def _replicate(self, now: int) -> None:
+        if self.replication.waiting > _MANY_PARTITIONS:
+            uncollected(self.replication.run, now)
+        else:
+            self.replication.run(now)
 
     def shut_down(self, now: int) -> None:
         """Answer what is parked everywhere, as stopping brokers do."""
@@ -375,6 +382,7 @@ class Brokers:
 _EVENTS: dict[str, type[OffsetsLog | TransactionsLog]] = {CONSUMER_OFFSETS: OffsetsLog, TRANSACTION_STATE: TransactionsLog}
 """The internal topics, whose records are events."""
 _PROGRESS_MS = 1_000
+_MANY_PARTITIONS = 256
 _NO_LOG = ReplicaLog()
 """In place of the log of a partition that a broker does not hold. Nothing is ever appended to it."""
 

@@ -133,6 +133,11 @@ class Replication:
         finally:
             self._running = False
 
+    @property
+    def waiting(self) -> int:
+        """How many partitions are to be looked at."""
+        return len(self._dirty)
+
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
         return self._deadlines.next()
