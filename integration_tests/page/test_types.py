@@ -21,3 +21,7 @@ def test_the_readmes_picture_is_what_make_site_draws(site: Path) -> None:
     for part in ('class="lane', 'class="axis', "orders-8", "PreparingRebalance"):
         assert kept.count(part) == drawn.count(part) > 0, part
     assert "<script" not in kept
+
+
+def test_the_site_is_small(site: Path) -> None:
+    assert 0 < sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) <= 20_000_000

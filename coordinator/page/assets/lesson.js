@@ -45,6 +45,7 @@ class Lesson extends Component {
     try {
       const shared = await fromHash(location.hash);
       if (!shared) return;
+      this.setState({ branches: [], onto: null, link: "" });
       if (shared.v !== version) this.setState({ link: `This link was made with version ${shared.v}; this site has ${version}. The run may differ: compare it with what you were told to see.` });
       const runs = [...(shared.earlier ?? []), shared].filter((each) => each.actions.length || each.settings.length);
       for (const [at, each] of runs.entries()) await this.branch(runs.length > 1 ? `from the link, ${at + 1}` : "from the link", each.actions, each.settings);
