@@ -124,6 +124,8 @@ def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer)
     expect(page.locator(".branch").first).to_contain_text("kill its process (app-2)")
     page.locator(".branch button", has_text="remove").nth(1).click()
     expect(page).not_to_have_url(link)
+    page.goto(link)  # in the page that is open: what the link says takes the place of what was there
+    expect(page.locator(".branch > h2")).to_have_text([re.compile("from the link, 1"), re.compile("from the link, 2")])
 
 
 @pytest.mark.parametrize("state", ["#r=AAAA", "#r=cut%20off", "#r=i1Yy0DPUM1DSMdSJjtWJjlbK"])
@@ -166,6 +168,7 @@ def test_a_teacher_sees_no_answer_before_the_class_does(page: Page, server: Page
     open_lesson(page, server, "01_leader_dies", "?teach&present")
     assert page.locator("#answer").is_hidden() and page.locator("#reveal").is_hidden()
     expect(page.locator("svg.picture .future")).to_have_count(1)
+    assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 22
 
 
 def test_without_webassembly_a_lesson_can_be_stepped_through(page: Page, server: PageServer) -> None:
@@ -201,6 +204,7 @@ def test_a_phone_held_upright_shows_everything(browser: Browser, server: PageSer
         page.set_default_timeout(PATIENT_MS)
         open_lesson(page, server, slug)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert page.evaluate("Math.min(...[...document.querySelectorAll('.options label')].map((each) => each.offsetHeight))") >= 24
         page.locator("#reveal").click()
         page.locator(".controls button", has_text="step ▶").first.click()
         page.locator(".whatif").wait_for()
