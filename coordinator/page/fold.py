@@ -219,9 +219,11 @@ class Fold:
             there.add(lane.index)
             if lane.member_id is None:
                 lane.member_id = member_id
+            before = lane.in_group
             lane.in_group = lane.member_id in group.members  # a process that came back may have an old id among the members
             lane.leads.set(True if member.name == group.leader and group.state != "Empty" else None, at_ms)
-            self._inferred(picture, lane, member, at_ms)
+            if not lane.tells or lane.in_group != before:
+                self._inferred(picture, lane, member, at_ms)
         if stable and group.consumers is not None:
             there |= self._consumer_members(picture, group, at_ms)
         for lane in picture.lanes:
