@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from coordinator.cli.peers_view import View
-from coordinator.server import ServerProtocol
+from coordinator.closed_connections import ClosedConnections
 
 POISON = "\x1b[2J\x07\r\n\u202e\x9b"
 
@@ -25,9 +25,9 @@ def test_lines_of_peers(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_warnings_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
-    protocol = SimpleNamespace(connection=SimpleNamespace(peer="127.0.0.1:1"), end=lambda: None)
+    clock = SimpleNamespace(call_later=lambda delay, callback: None)
     with caplog.at_level(logging.WARNING, "coordinator.server"):
-        ServerProtocol._close(protocol, f"unreadable {POISON}" + "x" * 10_000, None)  # type: ignore[arg-type]
+        ClosedConnections(clock).closed("127.0.0.1:1", f"unreadable {POISON}" + "x" * 10_000)
     (record,) = caplog.records
     assert record.getMessage().isprintable()
     assert len(record.getMessage()) < 1000
