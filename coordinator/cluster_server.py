@@ -64,16 +64,27 @@ class ClusterServer:
         """What follows every piece of work done from outside."""
         self.servers[1].settle(self.now())
 
+    def wait_until_listening(self) -> None:
+        """Wait until every broker that was started listens, and none that was stopped. From another thread than the loop's."""
+
+        async def all_done() -> None:
+            await asyncio.gather(*self._tasks, *(server.closing for server in self.servers.values()))
+
+        asyncio.run_coroutine_threadsafe(all_done(), self.servers[1].loop).result()
+
     def _reserve(self, endpoint: Endpoint) -> Endpoint:
         """Keep a port with a socket that does not listen; a broker's own listener shares it."""
         if not hasattr(socket, "SO_REUSEPORT"):
             return endpoint
         family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+        address = ("127.0.0.1" if endpoint.host == "localhost" else endpoint.host, endpoint.port)
         held = socket.socket(family, socket.SOCK_STREAM)
         try:
+            if endpoint.port:
+                _check_that_nobody_listens(family, address)
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            held.bind(("127.0.0.1" if endpoint.host == "localhost" else endpoint.host, endpoint.port))
+            held.bind(address)
         except OSError as error:
             held.close()
             raise ListenError(f"cannot listen on {endpoint}: {error.strerror or error}; port 0 takes a free one for each broker") from error
@@ -92,6 +103,13 @@ class ClusterServer:
             task = server.loop.create_task(server.open_again(self.brokers.brokers[node]))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+
+
+def _check_that_nobody_listens(family: int, address: tuple[str, int]) -> None:
+    """A port that is shared (SO_REUSEPORT) would be shared with another cluster of the same user too. Raises OSError."""
+    with socket.socket(family, socket.SOCK_STREAM) as alone:
+        alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        alone.bind(address)
 
 
 def shifted(endpoint: Endpoint, by: int) -> Endpoint:

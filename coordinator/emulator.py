@@ -227,16 +227,16 @@ class Emulator(Kit):
             self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
 
     def control(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Safe from any thread.
-
-        Raises ClusterError for what cannot be done to this cluster: what, and what there is. Then nothing has changed.
-        """
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises ClusterError that says what cannot be done.
+        Safe from any thread: a broker that was started then listens, one that was stopped does not (on the emulator's loop: soon after)."""
         cluster = self._cluster
         if cluster is None:
             raise EmulatorError(f"{verb}: there is one broker only; for verbs of a cluster give brokers=3, say")
         from .control.cluster import perform
-
-        return self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
+        inverse = self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
+        if self._loop_thread != get_ident():
+            cluster.wait_until_listening()
+        return inverse
 
     def peer(
         self, group: str, topics: Iterable[str] | None = None, *, pattern: str | None = None,

@@ -62,8 +62,8 @@ class Server:
         self.now: Callable[[], int] = self.clock.now
         """Milliseconds since this server, or the first of its group, was made."""
         self._listening: list[asyncio.Server] = []
-        self._closing: asyncio.Future[None] = loop.create_future()  # the end of a stopped broker's listening sockets
-        self._closing.set_result(None)
+        self.closing: asyncio.Future[None] = loop.create_future()  # the end of the listening sockets of a broker that stopped
+        self.closing.set_result(None)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at: int | None = None
         self._all_gone: asyncio.Future[None] | None = None
@@ -226,8 +226,8 @@ class Server:
         """The broker's process ends: nobody listens any more, and connections end; `abort`: without what was still to be sent."""
         self.frozen = False
         self._end_connections(abort=abort)
-        self._closing = self.loop.create_task(stop_listening(self.loop, self._listening))
-        self._closing.add_done_callback(lambda _: self._end_connections(abort=abort))  # those that were accepted just before
+        self.closing = self.loop.create_task(stop_listening(self.loop, self._listening))
+        self.closing.add_done_callback(lambda _: self._end_connections(abort=abort))  # those that were accepted just before
 
     def _end_connections(self, *, abort: bool) -> None:
         for protocol in list(self.protocols):
@@ -237,7 +237,7 @@ class Server:
 
     async def open_again(self, broker: Broker) -> None:
         """The broker's process was started again: listen where it listened before."""
-        await self._closing
+        await self.closing
         self.broker, self.input = broker, broker.input
         broker.turn_is_over = self._turn_is_over
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
@@ -260,7 +260,7 @@ class Server:
 
     async def stop(self) -> None:
         """Stop listening, answer what is parked as Kafka does, flush and close every connection, and wait for that."""
-        await self._closing
+        await self.closing
         await stop_listening(self.loop, self._listening)
         self.descriptors.stop()
         self.closed_connections.stop()
