@@ -147,11 +147,15 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
     return work, times
 
 
-def _unused_fault(broker: Any) -> None:
+def _unused_fault(broker: Any, **about: str) -> None:
     from coordinator.control.fault_board import FaultBoard  # here, since an older checkout to compare with may not have it
     from coordinator.control.faults import Fail, Fault, Selector
 
-    FaultBoard(lambda: [broker], 1).add(Fault(Selector(api="OffsetCommit"), Fail(27)))
+    FaultBoard(lambda: [broker], 1).add(Fault(Selector(**(about or {"api": "OffsetCommit"})), Fail(27)))
+
+
+def _fault_of_another_group(broker: Any) -> None:
+    _unused_fault(broker, api="Heartbeat", group="another")
 
 
 def _journal(broker: Any) -> None:
@@ -265,6 +269,7 @@ class _Requests:
 _WORKS: dict[str, Callable[[], _Requests | _Rebalances]] = {
     "Heartbeat": lambda: _Requests(_heartbeat()),
     "Heartbeat, a fault about commits": lambda: _Requests(_heartbeat(_unused_fault)),
+    "Heartbeat, a fault about those of another group": lambda: _Requests(_heartbeat(_fault_of_another_group)),
     "Heartbeat in the kit's journal": lambda: _Requests(_heartbeat(_journal)),
     "OffsetCommit of one partition": lambda: _Requests(_commit()),
     "Produce of one record of 1 KiB": lambda: _Requests(_produce()),

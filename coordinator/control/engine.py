@@ -51,6 +51,7 @@ class FaultEngine:
         self, broker: int, around: Surroundings, random: Random, log: Callable[[Active, Call, str], None] | None = None,
     ) -> None:
         self._active: dict[int, Active] = {}
+        self._groups: dict[int | None, frozenset[str] | None] = {}  # by API; None, as a key: of the other APIs; as a value: any group
         self.api_keys: frozenset[int] | None = frozenset()
         """Keys of the APIs that faults in force are about; None: some are about all."""
         self.on_change: Callable[[], object] | None = None
@@ -67,8 +68,10 @@ class FaultEngine:
     @active.setter
     def active(self, active: Mapping[int, Active]) -> None:
         self._active = dict(active)
-        names = {each.fault.selector.api for each in active.values()}
-        self.api_keys = None if None in names else frozenset(f.API_NAMES[name] for name in names if name is not None)
+        selectors = [each.fault.selector for each in active.values()]
+        keys = {None if each.api is None else f.API_NAMES[each.api] for each in selectors}
+        self._groups = {key: _groups_of([each for each in selectors if each.api is None or f.API_NAMES[each.api] == key]) for key in keys}
+        self.api_keys = None if None in keys else frozenset(key for key in keys if key is not None)
         if self.on_change is not None:
             self.on_change()
 
@@ -82,7 +85,11 @@ class FaultEngine:
 
     def __call__(self, call: Call) -> Verdict:
         """What happens to a request."""
-        api = API_KEYS[call.message.api_key]
+        key = call.message.api_key
+        groups = self._groups.get(key if key in self._groups else None)
+        if groups is not None and (group := getattr(call.message, "group_id", "")) and group not in groups:
+            return None
+        api = API_KEYS[key]
         plan = _Plan(call, self._around)
         for active in list(self._active.values()):
             if active.spent:
@@ -107,6 +114,12 @@ class FaultEngine:
         if active.seen < fault.nth:
             return False
         return fault.probability == 1 or self._random.random() < fault.probability
+
+
+def _groups_of(selectors: list[f.Selector]) -> frozenset[str] | None:
+    """The groups that all of them name between them; None: some name none."""
+    named = frozenset(each.group for each in selectors if each.group is not None)
+    return named if all(each.group is not None for each in selectors) else None
 
 
 class _Plan:

@@ -16,6 +16,7 @@ from coordinator.errors import ErrorCode
 from coordinator.interceptors import Interceptors
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from coordinator.wire.messages.leave_group import LeaveGroupRequest
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
@@ -254,6 +255,24 @@ def test_of_requests_of_other_apis_no_fault_is_asked() -> None:
     del interceptors[0]
     interceptors.remove(engine)
     assert (interceptors.asked[fetch], interceptors) == ((), [])
+
+
+def test_faults_of_one_group_leave_others_alone_whatever_is_in_force_beside_them() -> None:
+    stage = Stage()
+    client = stage.driver.client()
+    of_g, of_another = (stage.add(f.Observe(), api="Heartbeat", group=group) for group in ("g", "another"))
+    client.ask(_heartbeat(), 4)
+    assert (of_g.hits, of_another.hits) == (1, 0)
+    of_any_api, of_commits = stage.add(f.Observe(), group="third"), stage.add(f.Observe(), api="OffsetCommit")
+    client.ask(_heartbeat(), 4)
+    client.ask(_commit(("a", 0)), 9)
+    client.ask(HeartbeatRequest(group_id="third", member_id="m", generation_id=1), 4)
+    client.ask(LeaveGroupRequest(group_id="third", member_id="m"), 2)
+    assert (of_g.hits, of_another.hits, of_any_api.hits, of_commits.hits) == (2, 0, 2, 1)
+    of_all = stage.add(f.Observe())
+    client.ask(_heartbeat(), 4)
+    client.ask(HeartbeatRequest(group_id="", member_id="m", generation_id=1), 4)
+    assert (of_g.hits, of_another.hits, of_any_api.hits, of_all.hits) == (3, 0, 2, 2)
 
 
 def test_whatever_changes_the_list_renews_who_is_asked() -> None:
