@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from ..cluster.config_changes import (
+    MIN_ISR,
     Change,
     ConfigRefused,
     ResourceType,
@@ -78,6 +79,8 @@ def _alter(
         case ResourceType.BROKER:
             for configs in (broker.configs_of_all if not name else [broker.configs]):
                 alter_broker(configs, broker.node_id, name, changes, replace=replace, validate_only=validate_only)
+            if not validate_only and any(change.name == MIN_ISR for change in changes):  # to the same value, too
+                broker.controller.forget_eligible(broker.controller.cluster.topics, call.now, call.cause)
         case ResourceType.GROUP:
             alter_group(broker.cluster, broker.configs, name, changes, replace=replace, validate_only=validate_only)
         case ResourceType.CLIENT_METRICS:

@@ -32,7 +32,7 @@ _THREADS = (
     "remote.log.reader.threads", "remote.log.manager.copier.thread.pool.size", "remote.log.manager.expiration.thread.pool.size",
     "remote.log.manager.follower.thread.pool.size",
 )  # fmt: skip
-_MIN_ISR = "min.insync.replicas"
+MIN_ISR = "min.insync.replicas"
 MOST_VALUE_UNITS = 32_767
 """Of Java's chars: what a record of the metadata log holds."""
 _TOO_LONG = f"The configuration value cannot be added because it exceeds the maximum value size of {MOST_VALUE_UNITS} bytes."
@@ -144,10 +144,10 @@ def alter_broker(
     values = _apply_as_broker({} if replace else own, asked)
     _check_broker_names(values, for_all=for_all)
     _check_broker_values(values, configs)
-    if not for_all and (_MIN_ISR in values or any(change.name == _MIN_ISR for change in asked)):
-        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Broker-level {_MIN_ISR} cannot be altered while ELR is enabled.")
-    if for_all and _MIN_ISR in own and _MIN_ISR not in values:
-        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.")
+    if not for_all and (MIN_ISR in values or any(change.name == MIN_ISR for change in asked)):
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Broker-level {MIN_ISR} cannot be altered while ELR is enabled.")
+    if for_all and MIN_ISR in own and MIN_ISR not in values:
+        raise ConfigRefused(ErrorCode.INVALID_CONFIG, f"Cluster-level {MIN_ISR} cannot be removed while ELR is enabled.")
     if not validate_only:
         configs.replace_dynamic(values, for_all_brokers=for_all)
 

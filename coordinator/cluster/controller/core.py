@@ -15,10 +15,11 @@ from ...errors import ErrorCode
 from .. import events as ev
 from ..evolve import evolve
 from ..model import Cluster, Partition, Topic
-from .partition_change import NO_LEADER, Election, Wanted, change
+from .partition_change import NO_LEADER, Election, Wanted, change, without_eligible
 from .quorum import Quorum, Reaches
 from .zookeeper import KRAFT, ZOOKEEPER, steps_of_end, steps_of_start
 
+_MIN_ISR = "min.insync.replicas"
 Publish = Callable[[ev.Event, int, "int | None"], "int | None"]
 """Takes an event, its instant and its cause in the log; answers its own number in the log."""
 
@@ -90,11 +91,22 @@ class Controller:
 
     def configure_topic(self, name: str, configs: Mapping[str, str], now: int, cause: int | None = None) -> None:
         """Replace a topic's own configuration values."""
+        before = self.cluster.topics[name].configs.get(_MIN_ISR)
         self.apply(ev.TopicConfigured(name, dict(configs)), now, cause)
+        if configs.get(_MIN_ISR) != before:
+            self.forget_eligible([name], now, cause)
         if self.active and self._unclean_allowed(self.cluster.topics[name]):
             for partition in self.cluster.topics[name].partitions:
                 if partition.leader == NO_LEADER:
                     self.change(partition, "unclean leader election was enabled", now, cause)
+
+    def forget_eligible(self, topics: Iterable[str], now: int, cause: int | None = None) -> None:
+        """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to lead them any more (KIP-966)."""
+        for name in topics:
+            for partition in self.cluster.topics[name].partitions:
+                event = without_eligible(partition, "min.insync.replicas was changed")
+                if event is not None:
+                    self.apply(event, now, cause)
 
     # -- brokers
 
@@ -193,7 +205,7 @@ class Controller:
         if election is None:
             election = Election.UNCLEAN if self._unclean_allowed(topic) else Election.ONLINE
         event = change(partition, Wanted(
-            acceptable=self.acceptable, min_isr=topic.effective_int("min.insync.replicas"), election=election, isr=isr, replicas=replicas,
+            acceptable=self.acceptable, min_isr=topic.effective_int(_MIN_ISR), election=election, isr=isr, replicas=replicas,
             adding=adding, removing=removing, unclean_shutdown=unclean_shutdown), reason)
         if event is not None:
             self._change(partition, event, now, cause)
@@ -221,7 +233,7 @@ class Controller:
         """Let one replica of the ISR lead, whoever is preferred."""
         event = change(partition, Wanted(
             acceptable=lambda node: node == broker and self.acceptable(node),
-            min_isr=self.cluster.topics[partition.topic].effective_int("min.insync.replicas")), reason)
+            min_isr=self.cluster.topics[partition.topic].effective_int(_MIN_ISR)), reason)
         if event is not None:
             self.apply(event, now, cause)
             self._arm_rebalance(now)

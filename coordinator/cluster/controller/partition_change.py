@@ -52,6 +52,16 @@ def change(partition: Partition, wanted: Wanted, reason: str) -> PartitionChange
     return target.event(reason)
 
 
+def without_eligible(partition: Partition, reason: str) -> PartitionChanged | None:
+    """The event after which nobody outside the ISR is eligible to lead; None if nobody is. The leader stays, be it none."""
+    if not partition.elr and not partition.last_known_elr:
+        return None
+    return PartitionChanged(
+        partition.topic, partition.index, PartitionChange.ELR_CHANGED, reason, partition.leader, partition.leader_epoch,
+        partition.partition_epoch + 1, list(partition.replicas), list(partition.isr), [], [], list(partition.adding),
+        list(partition.removing))
+
+
 class _Completed(NamedTuple):
     replicas: list[int]
     isr: list[int]
