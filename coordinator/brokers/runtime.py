@@ -8,6 +8,7 @@ driver which listeners to close, freeze and open.
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -90,6 +91,7 @@ class Brokers:
         self._unseen: dict[int, dict[tuple[str, int], None]] = {node: {} for node in ids}
         """Partitions of which a broker has learned something, and has not acted on it."""
         self._delivering = False
+        self._room = 0  # how many new partitions brokers may still hear of in this piece of work
         self._next_producer_id = 0
         configs = self.configs[1]
         self.controller = Controller(
@@ -110,7 +112,10 @@ class Brokers:
         self._logs = {} if self.log is None else {node: BrokerLog(self.log, node) for node in ids}
         self.brokers.update((node, self.new_broker(node)) for node in ids)
         self._name_cluster()
-        self._tell_first_brokers()
+        if self.log is not None:
+            from ..event_log.cluster_lines import write_first_brokers
+
+            write_first_brokers(self.log, self.racks)
         self._create_first_topics()
 
     # -- making
@@ -202,16 +207,10 @@ class Brokers:
             self.controller.create_topic(
                 name, topic_id=self.brokers[1].fresh_uuid(), replicas=place(wanted, min(factor, count), nodes, self.options.random),
                 configs=OFFSETS_CONFIGS if internal else {}, now=0)
-        self.replication.run(0)
-
-    def _tell_first_brokers(self) -> None:
-        """Write down which brokers there are: what follows in the log is said of them."""
-        if self.log is not None:
-            from ..event_log.cluster_lines import write_cluster_event
-
-            for node, rack in self.racks.items():
-                write_cluster_event(self.log, ev.BrokerRegistered(node, 1, rack, {}), 0, None)
-                write_cluster_event(self.log, ev.BrokerUnfenced(node), 0, None)
+        self._room = sys.maxsize
+        self.deliver(0)
+        self._room = 0
+        self.replication.run(0, whole=True)
 
     # -- the metadata's way to the brokers
 
@@ -227,7 +226,7 @@ class Brokers:
         return seq
 
     def deliver(self, now: int) -> None:
-        """Let brokers learn what has reached them by now."""
+        """Let brokers learn what has reached them by now; of many new partitions one broker a tick, which is due at once."""
         if self._delivering:
             return
         self._delivering = True
@@ -241,8 +240,13 @@ class Brokers:
         waiting = self._in_flight[node]
         if not waiting or waiting[0].arrives_ms > now or not self.controller.in_contact(node):
             return False
-        _, event, cause = waiting.popleft()
-        evolve(self.images[node], event)
+        event, cause = waiting[0].event, waiting[0].cause
+        if isinstance(event, (ev.TopicCreated, ev.PartitionsAdded)) and len(event.replicas) > _MANY_PARTITIONS:
+            if self._room <= 0:
+                return False
+            self._room -= len(event.replicas)
+        waiting.popleft()
+        uncollected(evolve, self.images[node], event)  # partitions are many objects, and stay
         self._learned(node, event, now, cause)
         if not waiting or waiting[0].arrives_ms > now:  # who catches up acts on what holds in the end, as Kafka's brokers do
             unseen, self._unseen[node] = self._unseen[node], {}
@@ -340,8 +344,10 @@ class Brokers:
     def tick(self, now: int) -> None:
         """Do what has fallen due in the cluster, then in each broker that runs."""
         self.controller.tick(now)
+        self._room = 1
         self.deliver(now)
-        self.replication.tick(now)
+        self._room = min(self._room, 0)  # below 0: this tick has done enough
+        self._replicate(self.replication.tick, now)
         self.coordinators.tick(self.brokers, now)
         for node, broker in list(self.brokers.items()):
             if self.network.running(node):
@@ -353,17 +359,15 @@ class Brokers:
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
         self.deliver(now)
-        self._replicate(now)
+        self._replicate(self.replication.run, now)
         for node, broker in self.brokers.items():
             if self.network.running(node):
                 broker.run_resumable(now)
-        self._replicate(now)
+        self._replicate(self.replication.run, now)
 
-    def _replicate(self, now: int) -> None:
-        if self.replication.waiting > _MANY_PARTITIONS:
-            uncollected(self.replication.run, now)
-        else:
-            self.replication.run(now)
+    def _replicate(self, how: Callable[[int], None], now: int) -> None:
+        if self._room >= 0:
+            uncollected(how, now)
 
     def shut_down(self, now: int) -> None:
         """Answer what is parked everywhere, as stopping brokers do."""

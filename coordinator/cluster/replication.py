@@ -20,6 +20,8 @@ from .replica_log import ReplicaLog
 from .replication_throttles import LOOK_AGAIN_MS, Throttles
 
 TopicPartition = tuple[str, int]
+_LOOKS = 256
+"""How many partitions are looked at in one piece."""
 _CHUNK_BYTES = 65_536
 """How much a follower with a limited rate copies at a time."""
 
@@ -121,15 +123,18 @@ class Replication:
             leaderships.pop(broker, None)
         self.mark_all()
 
-    def run(self, now: int) -> None:
-        """Look at every partition that was marked, until nothing changes any more."""
+    def run(self, now: int, *, whole: bool = False) -> None:
+        """Look at the partitions that were marked, until nothing changes any more. Where they are many, the rest is due at once, unless
+        it is to be done `whole`."""
         if self._running:
             return
         self._running = True
         try:
-            while self._dirty:
+            left = _LOOKS
+            while self._dirty and left:
                 partition = next(iter(self._dirty))
                 self._look(partition, now, changed=self._dirty.pop(partition))
+                left -= not whole
         finally:
             self._running = False
 
@@ -139,8 +144,8 @@ class Replication:
         return len(self._dirty)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
-        return self._deadlines.next()
+        """The instant at which `tick` has something to do; 0 if it has something left to do."""
+        return 0 if self._dirty else self._deadlines.next()
 
     def tick(self, now: int) -> None:
         """Followers arrive, and those that lag too long fall out of sync."""

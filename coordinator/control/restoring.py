@@ -188,7 +188,7 @@ def _put_topics(brokers: list[Broker], snapshot: Snapshot, now: int, cause: int 
             if leader.replication is not None:
                 leader.replication.mark(saved.name, there.index)
     if brokers[0].replication is not None:
-        brokers[0].replication.run(now)
+        brokers[0].replication.run(now, whole=True)
 
 
 def _put_transactions(brokers: list[Broker], snapshot: Snapshot, now: int, cause: int | None) -> None:

@@ -14,6 +14,13 @@ from .codec import CodecError
 from .writer import EventLog
 
 
+def write_first_brokers(log: EventLog, racks: Mapping[int, str | None]) -> None:
+    """Write down which brokers there are: what follows in the log is said of them."""
+    for node, rack in racks.items():
+        write_cluster_event(log, ev.BrokerRegistered(node, 1, rack, {}), 0, None)
+        write_cluster_event(log, ev.BrokerUnfenced(node), 0, None)
+
+
 def write_cluster_event(log: EventLog, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
     """Write an event of the cluster; answers its number, None if it has no line."""
     match event:

@@ -20,16 +20,22 @@ from ...wire.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from ..call import Sliced
 from ..lane import uncollected
-from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, make, plan
+from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, check_log, make, plan
 
 if TYPE_CHECKING:
-    from ..call import Call
+    from ...slices import Slices
+    from ..call import Call, Result
     from ..core import Broker
 
+_PARTITIONS_A_STEP = 1_024
+_TOPIC_AS_PARTITIONS = 8
+"""What is done for a topic costs as much as for so many partitions."""
 
-def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
-    """Answered at once: each topic is made or refused on its own."""
+
+def handle(broker: Broker, call: Call) -> CreateTopicsResponse | Sliced:
+    """Each topic is made or refused on its own."""
     request = call.message
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)
@@ -38,12 +44,33 @@ def handle(broker: Broker, call: Call) -> CreateTopicsResponse:
         return _all(request, ErrorCode.REQUEST_TIMED_OUT, None)
     if sum(_size(broker, topic) for topic in single) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+    doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+    return Sliced(_make_all(broker, call, request, single, doubled))
+
+
+def _make_all(
+    broker: Broker, call: Call, request: CreateTopicsRequest, single: list[CreatableTopic], doubled: list[CreatableTopicResult],
+) -> Slices[Result]:
+    """Plan all topics, then make them."""
     existing = TopicNames(broker.controller.cluster.topics)  # this broker may not have heard of the latest yet
-    planned = [_plan(broker, topic, existing) for topic in single]
+    planned = []
+    left = _PARTITIONS_A_STEP
+    for topic in single:
+        planned.append(_plan(broker, topic, existing))
+        left -= _TOPIC_AS_PARTITIONS + max(0, _size(broker, topic))
+        if left <= 0:
+            left = _PARTITIONS_A_STEP
+            call = call._replace(now=(yield))
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
-    results = uncollected(_all_made, broker, call, planned, request.validate_only)  # partitions are many objects, and stay
-    doubled = [_refusal(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
+    results = []
+    for each in planned:
+        # partitions are many objects, and stay
+        results.append(uncollected(_made, broker, call, each, request.validate_only) if isinstance(each, Plan) else each)
+        left -= _TOPIC_AS_PARTITIONS + (len(each.assignment) if isinstance(each, Plan) else 0)
+        if left <= 0:
+            left = _PARTITIONS_A_STEP
+            call = call._replace(now=(yield))
     return CreateTopicsResponse(topics=results + doubled)
 
 
@@ -56,13 +83,13 @@ def _plan(broker: Broker, topic: CreatableTopic, existing: TopicNames) -> Plan |
         return _refusal(topic.name, refused.code, refused.message)
 
 
-def _all_made(
-    broker: Broker, call: Call, planned: list[Plan | CreatableTopicResult], validate_only: bool
-) -> list[CreatableTopicResult]:
-    return [_made(broker, call, each, validate_only) if isinstance(each, Plan) else each for each in planned]
-
-
 def _made(broker: Broker, call: Call, planned: Plan, validate_only: bool) -> CreatableTopicResult:
+    if planned.name in broker.controller.cluster.topics:  # made by another request between two slices
+        return _refusal(planned.name, ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{planned.name}' already exists.")
+    try:
+        check_log(broker)
+    except Refused as refused:
+        return _refusal(planned.name, refused.code, refused.message)
     topic_id = broker.fresh_uuid() if validate_only else make(broker, planned, call).id
     configs = [
         CreatableTopicConfigs(name=name, value=value, config_source=int(source))
