@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...cluster.controller.leaders import Refusal
 from ...cluster.controller.reassignments import reassign
 from ...errors import ErrorCode
+from ...slices import ITEMS_A_STEP
 from ...wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -18,25 +19,35 @@ from ...wire.messages.alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+from ..call import Sliced
 
 if TYPE_CHECKING:
-    from ..call import Call
+    from ...slices import Slices
+    from ..call import Call, Result
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> AlterPartitionReassignmentsResponse:
-    """Answered at once, each partition by itself; no time (timeout 0 or less) refuses all."""
+def handle(broker: Broker, call: Call) -> Sliced:
+    """Each partition is answered by itself; no time (timeout 0 or less) refuses all."""
     request = call.message
     assert isinstance(request, AlterPartitionReassignmentsRequest)
     late = (request.timeout_ms <= 0 or not broker.reaches_controller) and bool(request.topics)
-    responses = [
-        ReassignableTopicResponse(name=topic.name, partitions=[
-            _answer(partition, Refusal(ErrorCode.REQUEST_TIMED_OUT) if late else reassign(
+    return Sliced(_reassign_all(broker, call, request, late))
+
+
+def _reassign_all(broker: Broker, call: Call, request: AlterPartitionReassignmentsRequest, late: bool) -> Slices[Result]:
+    responses = []
+    count = 0
+    for topic in request.topics:
+        rows: list[ReassignablePartitionResponse] = []
+        responses.append(ReassignableTopicResponse(name=topic.name, partitions=rows))
+        for partition in topic.partitions:
+            count += 1
+            if not count % ITEMS_A_STEP:
+                call = call._replace(now=(yield))
+            rows.append(_answer(partition, Refusal(ErrorCode.REQUEST_TIMED_OUT) if late else reassign(
                 broker.controller, topic.name, partition.partition_index, partition.replicas, call.now, call.cause,
-                allow_factor_change=request.allow_replication_factor_change))
-            for partition in topic.partitions])
-        for topic in request.topics
-    ]
+                allow_factor_change=request.allow_replication_factor_change)))
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change, responses=responses,
         error_code=ErrorCode.REQUEST_TIMED_OUT if late else 0, error_message=None if request.topics else "",

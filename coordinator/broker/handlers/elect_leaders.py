@@ -16,8 +16,9 @@ from ...wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResp
 from ..call import Sliced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...slices import Slices
-    from ...wire.messages.elect_leaders import TopicPartitions
     from ..call import Call, Result
     from ..core import Broker
 
@@ -25,7 +26,7 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once. No time (timeout 0 or less), and an unknown kind of election, are refused for the whole request."""
+    """No time (timeout 0 or less), and an unknown kind of election, are refused for the whole request."""
     request = call.message
     assert isinstance(request, ElectLeadersRequest)
     asked = request.topic_partitions
@@ -35,24 +36,28 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
         return _refused(request, ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}")
     election = Election.PREFERRED if request.election_type == _PREFERRED else Election.UNCLEAN
     if asked is None:
-        topics = list(broker.controller.cluster.topics.values())
-        return ElectLeadersResponse(replica_election_results=[
-            ReplicaElectionResult(topic=topic.name, partition_result=[
-                result for partition in topic.partitions
-                if (result := _elected(broker, call, election, topic.name, partition.index)).error_code != ErrorCode.ELECTION_NOT_NEEDED])
-            for topic in topics])
-    return Sliced(_elect_all(broker, call, election, asked))
+        topics = broker.controller.cluster.topics.values()
+        everything = [(topic.name, range(len(topic.partitions))) for topic in topics]
+        return Sliced(_elect_all(broker, call, election, everything, needless=False))
+    return Sliced(_elect_all(broker, call, election, [(each.topic, each.partitions) for each in asked], needless=True))
 
 
-def _elect_all(broker: Broker, call: Call, election: Election, asked: list[TopicPartitions]) -> Slices[Result]:
+def _elect_all(
+    broker: Broker, call: Call, election: Election, asked: Sequence[tuple[str, Sequence[int]]], *, needless: bool,
+) -> Slices[Result]:
+    """`needless`: whether partitions that need no election are told of, too."""
     results = []
-    for each in asked:
+    count = 0
+    for topic, indexes in asked:
         rows: list[PartitionResult] = []
-        results.append(ReplicaElectionResult(topic=each.topic, partition_result=rows))
-        for count, index in enumerate(each.partitions, len(results)):
+        results.append(ReplicaElectionResult(topic=topic, partition_result=rows))
+        for index in indexes:
+            count += 1
             if not count % ITEMS_A_STEP:
                 call = call._replace(now=(yield))
-            rows.append(_elected(broker, call, election, each.topic, index))
+            result = _elected(broker, call, election, topic, index)
+            if needless or result.error_code != ErrorCode.ELECTION_NOT_NEEDED:
+                rows.append(result)
     return ElectLeadersResponse(replica_election_results=results)
 
 

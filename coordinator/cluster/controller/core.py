@@ -209,7 +209,7 @@ class Controller:
             adding=adding, removing=removing, unclean_shutdown=unclean_shutdown), reason)
         if event is not None:
             self._change(partition, event, now, cause)
-            self._arm_rebalance(now)
+            self._arm_rebalance(now, [partition])
         return event
 
     def _change(self, partition: Partition, event: ev.PartitionChanged, now: int, cause: int | None) -> None:
@@ -236,7 +236,7 @@ class Controller:
             min_isr=self.cluster.topics[partition.topic].effective_int(_MIN_ISR)), reason)
         if event is not None:
             self.apply(event, now, cause)
-            self._arm_rebalance(now)
+            self._arm_rebalance(now, [partition])
 
     def acceptable(self, broker: int) -> bool:
         """Whether a broker may lead."""
@@ -306,7 +306,7 @@ class Controller:
         preferred = partition.replicas[0]
         return partition.leader not in (NO_LEADER, preferred) and preferred in partition.isr and self.acceptable(preferred)
 
-    def _arm_rebalance(self, now: int) -> None:
-        """Kafka looks at fixed intervals, if there is an imbalance."""
-        if self._rebalance_ms is None and self.settings.rebalances and any(self._imbalanced(one) for one in self._partitions()):
+    def _arm_rebalance(self, now: int, changed: Iterable[Partition] | None = None) -> None:
+        """Kafka looks at fixed intervals, if there is an imbalance: in a partition that changed, or (None) in any, as brokers changed."""
+        if self._rebalance_ms is None and self.settings.rebalances and any(map(self._imbalanced, changed or self._partitions())):
             self._rebalance_ms = (now // self.settings.imbalance_check_ms + 1) * self.settings.imbalance_check_ms
