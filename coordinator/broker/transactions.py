@@ -1,7 +1,7 @@
 """Where the transaction coordinator meets logs and groups: its topic, the markers it has written, the offsets that come to count.
 
 Owns the order of an ending, which is Kafka's: the decision is written down, and the producer is answered once it is replicated; then
-markers go into each partition as soon as it has a leader that can be reached, and the groups are told; then the transaction is complete.
+markers go into each partition as soon as its leader can be reached, and the groups are told; then the transaction is complete.
 Who asks in between is told CONCURRENT_TRANSACTIONS. Does not depend on requests; handlers translate.
 """
 
@@ -234,6 +234,14 @@ class Transactions:
             return self._others.before(self._broker, transactional_id)
         return self.coordinator.transactions.get(transactional_id)
 
+    def partitions(self, known: Transaction) -> Collection[Partition]:
+        """The partitions of a transaction. While it is being ended, those that have no marker yet, as Kafka tells them."""
+        if known.state in ENDING:
+            for each in self.unfinished:
+                if each.ending.transactional_id == known.transactional_id:
+                    return each.partitions
+        return known.partitions
+
     def write_timeout_ms(self, message: Message) -> int:
         """How long what a request wrote of transactional ids may take to be replicated: as long as their transactions (ERR-1)."""
         named = [getattr(message, "transactional_id", ""), getattr(message, "v3_and_below_transactional_id", "")]
@@ -355,10 +363,17 @@ class Transactions:
             self.coordinator.complete(ending, now)
 
     def _mark(self, partition: Partition, marker: Marker, now: int, cause: int | None) -> bool:
-        """Write a marker to a partition, wherever it is led; False: its leader cannot be reached now."""
+        """Write a marker to a partition, wherever it is led; False: its leader cannot be reached now.
+
+        As Kafka 4.3.1 does, a partition that has no leader is passed over like one that was deleted: it gets no marker, and the
+        transaction stays open in its log until the producer's next one there ends.
+        """
+        own = self._broker.cluster.partition(*partition)
+        if own is None or own.leader < 0:
+            return True
         leader = self if self._others is None else self._others.leader(self._broker, partition)
         if leader is None:
-            return self._broker.cluster.partition(*partition) is None  # deleted meanwhile
+            return False
         found = leader._broker.cluster.partition(*partition)
         if found is not None:
             try:

@@ -391,5 +391,6 @@ def play(scenario: Scenario, address: str, codec: Codec, nonce: str, limit_s: fl
 
 
 def complete(steps: list[Step]) -> bool:
-    """Did the scenario come to its own end, or to one that a broker meant? Not if it hung or broke off."""
-    return not any("hung" in step or step["link"] == "all" for step in steps[-1:] if "link" in step)
+    """Did the scenario come to its own end, or to one that a broker meant? Not if it hung, broke off, or waited for what never came."""
+    return not any("hung" in step or step["link"] == "all" or (step["link"] == "stage" and "failed" in step)
+                   for step in steps[-1:] if "link" in step)

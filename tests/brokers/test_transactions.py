@@ -11,7 +11,7 @@ from coordinator.cluster.records import HEADER_SIZE, TRANSACTIONAL, parse_header
 from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
+from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest, TopicData
 from coordinator.wire.messages.end_txn import EndTxnRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
@@ -96,8 +96,8 @@ def test_another_coordinator_ends_the_transaction() -> None:
         assert (log.log_end_offset, log.last_stable_offset, len(log.aborted)) == (2, 2, 1)
 
 
-def test_a_partition_without_a_leader_holds_the_end_up() -> None:
-    """Meanwhile the producer is told CONCURRENT_TRANSACTIONS; the marker follows when somebody leads again."""
+def test_a_partition_without_a_leader_gets_no_marker() -> None:
+    """TXN-11: the transaction is complete without it, and stays open there until the producer's next one ends."""
     cluster = Cluster(["orders:2"], {"default.replication.factor": "1"})
     node, producer = begin(cluster)
     holder = next(cluster.partition(index).leader for index in (0, 1) if cluster.partition(index).leader != node)
@@ -106,17 +106,27 @@ def test_a_partition_without_a_leader_holds_the_end_up() -> None:
     assert cluster.partition(held).leader == -1
     node = coordinator_of(cluster, next(other for other in (1, 2, 3) if other != holder))
     assert end(cluster, node, producer) == 0
-    assert init(cluster, node).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert state(cluster, node) == "CompleteCommit"
+    other = cluster.partition(1 - held, at=cluster.partition(1 - held).leader).log
+    assert (other.log_end_offset, other.last_stable_offset) == (2, 2)
     cluster.do(StartBroker(holder))
     log = cluster.partition(held, at=holder).log
-    assert (log.log_end_offset, log.last_stable_offset) == (2, 2)
-    assert init(cluster, coordinator_of(cluster)).error_code == 0
+    assert (log.log_end_offset, log.last_stable_offset) == (1, 0)
+    node, producer = begin(cluster)
+    assert end(cluster, node, producer) == 0
+    assert (log.log_end_offset, log.last_stable_offset) == (3, 3)
+
+
+def described(cluster: Cluster, node: int) -> Any:
+    """What DescribeTransactions says at a broker."""
+    answer: Any = cluster.client(node).ask(DescribeTransactionsRequest(transactional_ids=["t"]), 0)
+    (row,) = answer.transaction_states
+    return row
 
 
 def state(cluster: Cluster, node: int) -> str:
-    """What DescribeTransactions says at a broker; its error as text."""
-    answer: Any = cluster.client(node).ask(DescribeTransactionsRequest(transactional_ids=["t"]), 0)
-    (row,) = answer.transaction_states
+    """The state that DescribeTransactions tells at a broker; its error as text."""
+    row = described(cluster, node)
     return ErrorCode(row.error_code).name if row.error_code else row.transaction_state
 
 
@@ -172,23 +182,32 @@ def test_a_decision_that_is_not_replicated_is_not_made() -> None:
 
 
 def test_the_next_coordinator_ends_what_was_decided() -> None:
-    """The coordinator moves while markers wait for a partition's leader."""
-    cluster = Cluster(["orders:2"], {"default.replication.factor": "1"})
+    """The coordinator, 2, cannot reach a partition's leader, 3; the one that it moves to, 1, can."""
+    cluster = Cluster()
+    for index, leader in ((0, 3), (1, 1)):
+        if cluster.partition(index).leader != leader:
+            cluster.do(MoveLeader("orders", index, leader))
+    keeper = partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t")
+    coordinator_of(cluster)
+    if cluster.partition(keeper, TRANSACTION_STATE).leader != 2:
+        cluster.do(MoveLeader(TRANSACTION_STATE, keeper, 2))
     node, producer = begin(cluster)
-    holder = next(cluster.partition(index).leader for index in (0, 1) if cluster.partition(index).leader != node)
-    held = next(index for index in (0, 1) if cluster.partition(index).leader == holder)
-    cluster.do(StopBroker(holder))
-    node = coordinator_of(cluster, node)
-    assert end(cluster, node, producer) == 0
-    assert state(cluster, node) == "PrepareCommit"
-    successor = next(other for other in (1, 2, 3) if other not in (node, holder))
-    cluster.do(MoveLeader(TRANSACTION_STATE, partition_for(cluster.runtime.configs[1], TRANSACTION_STATE, "t"), successor))
-    assert state(cluster, node) == "NOT_COORDINATOR"
-    assert state(cluster, successor) == "PrepareCommit"
-    cluster.do(StartBroker(holder))
-    log = cluster.partition(held, at=holder).log
+    assert node == 2
+    cluster.do(CutLink(2, 3))
+    client = cluster.client(2)
+    client.send(EndTxnRequest(
+        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch, committed=True), 3)
+    cluster.pass_time(40_000)  # until 3's copy of the decision is out of sync
+    (answer,) = client.answers()
+    assert answer.error_code == 0  # type: ignore[attr-defined]
+    told = described(cluster, 2)
+    assert (told.transaction_state, told.topics) == ("PrepareCommit", [TopicData(topic="orders", partitions=[0])]), "1 has its marker"
+    assert init(cluster, 2).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    cluster.do(MoveLeader(TRANSACTION_STATE, keeper, 1))
+    assert state(cluster, 2) == "NOT_COORDINATOR"
+    assert state(cluster, 1) == "CompleteCommit"
+    log = cluster.partition(0, at=3).log
     assert (log.log_end_offset, log.last_stable_offset) == (2, 2)
-    assert state(cluster, coordinator_of(cluster, holder)) == "CompleteCommit"
 
 
 def test_too_few_replicas_take_no_transactions() -> None:

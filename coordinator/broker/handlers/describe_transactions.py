@@ -40,7 +40,8 @@ def _describe(broker: Broker, name: str, now: int) -> TransactionState:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST
         return TransactionState(error_code=error, transactional_id=name)
     topics: dict[str, TopicData] = {}
-    for topic, index in in_hash_order(known.partitions, lambda partition: topic_partition_hash(*partition)):  # Kafka keeps a set
+    partitions = in_hash_order(broker.transactions.partitions(known), lambda each: topic_partition_hash(*each))  # Kafka keeps a set
+    for topic, index in partitions:
         topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)
     return TransactionState(
         transactional_id=name, transaction_state=str(known.state), transaction_timeout_ms=known.timeout_ms,

@@ -152,8 +152,9 @@ class Operation:
         return None if high_watermark == log.log_end_offset else high_watermark
 
     def _follows(self, found: Partition) -> bool:
-        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, and the version knows of it."""
-        return self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas and found.leader >= 0
+        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, be there a leader or not, and the version
+        knows of it."""
+        return self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
