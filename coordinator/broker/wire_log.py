@@ -9,8 +9,9 @@ by the thousand and cause no event. A refusal is an answer that holds an error c
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..errors import ErrorCode
 from ..wire.schema import Request
@@ -33,7 +34,9 @@ _READS_MUCH = frozenset({"describe_configs", "describe_topic_partitions", "fetch
 _VALUES_A_STEP = 128
 Errors: TypeAlias = "list[ErrorCode | int]"
 """The error codes that an answer holds, each once, from the top down."""
-_GENERATION = ("generation_id", "generation_id_or_member_epoch")
+_PLACES: Final = (
+    ("group_id", "group"), ("generation_id", "generation"), ("generation_id_or_member_epoch", "generation"), ("member_id", "member"))
+"""The fields of messages that name a place, in the order of the log."""
 
 
 def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, message: Message, now: int) -> int | None:
@@ -87,18 +90,12 @@ def closed(log: EventLog, peer: str, why: str, now: int) -> None:
 def _places(message: object) -> dict[str, Any]:
     """Group, generation and member, as far as a request or an answer names them."""
     places: dict[str, Any] = {}
-    group = getattr(message, "group_id", None)
-    if group:
-        places["group"] = group
-    for field in _GENERATION:
-        generation = getattr(message, field, -1)
-        if generation >= 0:
-            places["generation"] = generation
-    member = getattr(message, "member_id", None)
-    if member:
-        places["member"] = member
-    for field in ("groups", "members") if isinstance(message, Request) else ():  # of one group, of one that leaves
-        items = getattr(message, field, None)
+    for field, place in _fields_of(type(message)).places:
+        value = getattr(message, field)
+        if value >= 0 if place == "generation" else value:
+            places[place] = value
+    for field in _fields_of(type(message)).inner:  # of one group, of one that leaves
+        items = getattr(message, field)
         if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], str):
             places |= _places(items[0])
     return places
@@ -120,17 +117,38 @@ def _depth(name: str) -> int:
 
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
     """The error code of every value in an answer, from the top down; NONE where there is no error."""
-    code = getattr(value, "error_code", 0) or getattr(value, "partition_error_code", 0)
-    yield ErrorCode(code) if code in _CODES else code
+    fields = _fields_of(type(value))
+    code = 0
+    for name in fields.codes:
+        code = code or getattr(value, name)
+    yield _CODES.get(code, code)
     if depth:
-        for name in getattr(value, "__slots__", ()):
+        for name in fields.all:
             items = getattr(value, name)
             if isinstance(items, list):
                 for item in items:
                     yield from _errors(item, depth - 1)
 
 
-_CODES = frozenset(map(int, ErrorCode))
+_CODES: Final[dict[int, ErrorCode]] = {int(code): code for code in ErrorCode}
+
+
+class _Fields(NamedTuple):
+    """Which fields a type of messages, or of what stands in them, has of those that are looked for."""
+
+    all: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]
+    inner: tuple[str, ...]
+    codes: tuple[str, ...]
+
+
+@cache
+def _fields_of(kind: type) -> _Fields:
+    return _Fields(
+        all=tuple(getattr(kind, "__slots__", ())), places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
+        inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
+        codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)),
+    )  # fmt: skip
 
 
 def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:

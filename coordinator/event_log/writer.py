@@ -38,7 +38,7 @@ def _hex(value: object) -> str:
     raise TypeError(f"{value!r} cannot stand in the log: plain values and bytes can")
 
 
-_encode = JSONEncoder(separators=(",", ":"), default=_hex).encode
+_encode = JSONEncoder(separators=(",", ":"), default=_hex, check_circular=False).encode
 
 
 class EventLog:

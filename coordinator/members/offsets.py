@@ -55,6 +55,8 @@ def commit(m: Participant, offsets: Offsets, expires_at: int | None, now: int, *
 
 def push(m: Participant, now: int) -> None:
     """Send the commits that wait for the coordinator or for their next try; end those whose time is up."""
+    if not m.commits:
+        return
     for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
         if waiting.expires_at is not None and now >= waiting.expires_at:
             end(m, waiting, MemberFault("the commit did not get through in time", ErrorCode.REQUEST_TIMED_OUT, retriable=True))
@@ -215,16 +217,20 @@ def look_up_positions(m: Participant, now: int) -> None:
 
 def next_deadline(m: Participant, *, settled: bool) -> int | None:
     """When `poll` has something to do about offsets. Only who is `settled` commits automatically and looks up positions."""
-    due = []
-    if settled and m.config.enable_auto_commit and m.subscribed.positions:
-        due.append(m.next_auto_commit_at)
-    if settled and not m.offsets_in_flight and m.subscribed.unknown_positions():
-        due.append(m.offsets_again_at)
+    due: int | None = None
+    if settled:
+        subscribed = m.subscribed
+        if m.config.enable_auto_commit and subscribed.positions:
+            due = m.next_auto_commit_at
+        if not m.offsets_in_flight and (due is None or m.offsets_again_at < due) and subscribed.unknown_positions():
+            due = m.offsets_again_at
     if m.prepare_commit is not None and m.join_prepare_expires_at is not None:
-        due.append(m.join_prepare_expires_at)
-    if m.coordinator is not None:
-        due += [commit.again_at for commit in m.commits.values() if not commit.in_flight]
-    return min(due, default=None)
+        due = m.join_prepare_expires_at if due is None else min(due, m.join_prepare_expires_at)
+    if m.commits and m.coordinator is not None:
+        for commit in m.commits.values():
+            if not commit.in_flight and (due is None or commit.again_at < due):
+                due = commit.again_at
+    return due
 
 
 def _by_topic(partitions: Partitions) -> dict[str, list[int]]:

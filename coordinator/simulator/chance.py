@@ -28,9 +28,13 @@ class Draws:
 
     def bits(self) -> int:
         """64 random bits."""
+        number = self._counter
+        self._counter = number + 1
+        return self._bits_at(number)
+
+    def _bits_at(self, number: int) -> int:
         keyed = self._keyed.copy()
-        keyed.update(self._counter.to_bytes(8, "big"))
-        self._counter += 1
+        keyed.update(number.to_bytes(8, "big"))
         return int.from_bytes(keyed.digest(), "big")
 
     def skip(self, count: int) -> None:
@@ -40,6 +44,10 @@ class Draws:
     def between(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
         return low + (self.bits() * (high - low + 1) >> 64)
+
+    def between_after(self, count: int, low: int, high: int) -> int:
+        """What `between` would be after so many other draws; nothing is drawn yet."""
+        return low + (self._bits_at(self._counter + count) * (high - low + 1) >> 64)
 
     def unit(self) -> float:
         """From 0 on, below 1; the quotient of two integers, which floats hold exactly."""

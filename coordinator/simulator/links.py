@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from .chance import Draws
+
+_BYTES: Final = (bytes, bytearray)
 
 
 class Agenda(Protocol):
@@ -43,17 +45,10 @@ class Link:
         """How much was sent into it so far."""
         self.pipes: dict[Pipe, None] = {}
 
-    def delay(self) -> int:
-        """The delay of the next message."""
-        low, high = self.delay_ms
-        return low if low == high else self._draws.between(low, high)
-
     def delay_after(self, messages: int) -> int:
         """The delay of the message after so many others; nothing is sent yet."""
-        self._skip(messages)
-        delay = self.delay()
-        self._skip(-messages - 1)
-        return delay
+        low, high = self.delay_ms
+        return low if low == high else self._draws.between_after(messages, low, high)
 
     def skip(self, messages: int, size: int) -> None:
         """So many messages of this size were sent, and have arrived."""
@@ -67,7 +62,8 @@ class Link:
 
     def arrival(self, now: int, size: int) -> int:
         """When a message of so many bytes, sent now, has arrived if nothing is in the way: those sent before it go first."""
-        delay = self.delay()
+        low, high = self.delay_ms
+        delay = low if low == high else self._draws.between(low, high)
         if not self.bytes_per_second:
             return now + delay
         self._busy_until_us = max(self._busy_until_us, now * 1000) + size * 1_000_000 // self.bytes_per_second
@@ -101,7 +97,7 @@ class Pipe:
     def send(self, what: Any) -> None:
         """Send bytes or a sign."""
         now = self._agenda.now
-        size = len(what) if isinstance(what, bytes | bytearray) else 0
+        size = len(what) if isinstance(what, _BYTES) else 0
         self._link.sent_bytes += size
         self._latest = max(self._latest, self._link.arrival(now, size))
         self._queue.append((self._latest, now, what))
@@ -109,8 +105,9 @@ class Pipe:
 
     def go_on(self) -> None:
         """Deliver what has arrived by now, unless something is in the way."""
-        while self._queue and self._queue[0][0] <= self._agenda.now and not self._link.is_cut and not self._blocked():
-            self._deliver(self._queue.popleft()[2])
+        queue = self._queue
+        while queue and queue[0][0] <= self._agenda.now and not self._link.is_cut and not self._blocked():
+            self._deliver(queue.popleft()[2])
 
     @property
     def is_empty(self) -> bool:

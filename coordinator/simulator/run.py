@@ -18,8 +18,8 @@ from .world import World
 if TYPE_CHECKING:
     from ..event_log import EventLog
 
-_ALLOCATIONS: Final = 50_000
-"""So many objects come to be between two looks of the garbage collector; usually 700."""
+_ALLOCATIONS: Final = 5_000_000
+"""So many more objects have come than gone between two looks of the garbage collector; usually 700."""
 _STREAMS = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
 
 
