@@ -9,7 +9,6 @@ by the thousand and cause no event. A refusal is an answer that holds an error c
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -90,11 +89,11 @@ def closed(log: EventLog, peer: str, why: str, now: int) -> None:
 def _places(message: object) -> dict[str, Any]:
     """Group, generation and member, as far as a request or an answer names them."""
     places: dict[str, Any] = {}
-    for field, place in _fields_of(type(message)).places:
+    for field, place in _FIELDS[type(message)].places:
         value = getattr(message, field)
         if value >= 0 if place == "generation" else value:
             places[place] = value
-    for field in _fields_of(type(message)).inner:  # of one group, of one that leaves
+    for field in _FIELDS[type(message)].inner:  # of one group, of one that leaves
         items = getattr(message, field)
         if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], str):
             places |= _places(items[0])
@@ -117,7 +116,7 @@ def _depth(name: str) -> int:
 
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
     """The error code of every value in an answer, from the top down; NONE where there is no error."""
-    fields = _fields_of(type(value))
+    fields = _FIELDS[type(value)]
     code = 0
     for name in fields.codes:
         code = code or getattr(value, name)
@@ -142,13 +141,18 @@ class _Fields(NamedTuple):
     codes: tuple[str, ...]
 
 
-@cache
-def _fields_of(kind: type) -> _Fields:
-    return _Fields(
-        all=tuple(getattr(kind, "__slots__", ())), places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
-        inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
-        codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)),
-    )  # fmt: skip
+class _FieldsByType(dict[type, _Fields]):
+    """Worked out when a type is met first."""
+
+    def __missing__(self, kind: type) -> _Fields:
+        fields = self[kind] = _Fields(
+            all=tuple(getattr(kind, "__slots__", ())), places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
+            inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
+            codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)))
+        return fields
+
+
+_FIELDS: Final = _FieldsByType()
 
 
 def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:
