@@ -127,6 +127,13 @@ class Stage:
             holds.append(process_time() - began)
         return holds
 
+    def do(self, name: str, work: Callable[[], object]) -> Measured:
+        """Do something that is not a request, such as stopping a broker."""
+        began = process_time()
+        work()
+        holds = [process_time() - began, *self._settle()]
+        return Measured(name, max(holds) * 1000, sum(holds) * 1000, 0, 0, "")
+
     def ask(self, request: Request, version: int, name: str = "") -> Measured:
         """Put a request into the broker, on a connection of its own."""
         key = type(request).api_key

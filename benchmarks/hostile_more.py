@@ -1,10 +1,11 @@
 """Hostile requests that need something before them, or bytes that no table makes: what `benchmarks.hostile` has beside its long arrays.
 
-Records that lie, compressed bombs, message sets of old formats, topics of very many partitions, lists of configurations that grow, members
-with tens of thousands of protocols and assignments, owners of partitions that are not there, transactions, requests in a row. The same
-is allowed as there, and judged in the same way.
+Records that lie, compressed bombs, message sets of old formats, topics of very many partitions and what changes all of them, lists of
+configurations that grow, members with tens of thousands of protocols and assignments, owners of partitions that are not there,
+transactions, requests in a row. The same is allowed as there, and judged in the same way. Garbage is collected as often as in
+`coordinator serve`; with `--embedded` as in any Python process, where one collection goes through all partitions there are.
 
-    python -m benchmarks.hostile_more [--brokers N] [part of a name ...]
+    python -m benchmarks.hostile_more [--brokers N] [--embedded] [part of a name ...]
 """
 
 from __future__ import annotations
@@ -18,12 +19,18 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.hostile import GROUP, MIB, PARTITIONS, TOPIC, Measured, Stage
+from coordinator.brokers import Brokers, Hosts
+from coordinator.cli.serve import collect_rarely
 from coordinator.cluster.record_codec import build_batch
 from coordinator.cluster.records import crc32c
 from coordinator.wire.framing import frame, request_header
+from coordinator.wire.messages import alter_partition_reassignments as moves
 from coordinator.wire.messages import consumer_group_heartbeat as heartbeats
+from coordinator.wire.messages import create_partitions as growth
 from coordinator.wire.messages import create_topics as creation
+from coordinator.wire.messages import delete_topics as deletions
 from coordinator.wire.messages import describe_configs as descriptions
+from coordinator.wire.messages import elect_leaders as elections
 from coordinator.wire.messages import fetch as fetches
 from coordinator.wire.messages import incremental_alter_configs as alterations
 from coordinator.wire.messages import join_group as joins
@@ -40,6 +47,7 @@ TOPICS: Final = {
 }
 """What becomes of a batch depends on its topic's configuration."""
 THROTTLED: Final = "leader.replication.throttled.replicas"
+WIDE: Final = 9_000
 _EARLY_MS: Final = 1_700_000_000_000
 
 
@@ -123,12 +131,12 @@ def records(stage: Stage) -> Iterator[Measured]:
 
 def topics(stage: Stage) -> Iterator[Measured]:
     """Topics of very many partitions, and their configurations."""
-    yield make_topic(stage, "wide", 9_000)
+    yield make_topic(stage, "wide", WIDE)
     yield make_topic(stage, "wider", 100_000)
     replicas = [creation.CreatableReplicaAssignment(partition_index=0, broker_ids=list(range(200_000)))]
     topic = creation.CreatableTopic(name="replicas", num_partitions=-1, replication_factor=-1, assignments=replicas)
     yield stage.ask(creation.CreateTopicsRequest(topics=[topic]), 7, "CreateTopics of one partition on 200,000 brokers")
-    parts = [fetches.FetchPartition(partition=index, partition_max_bytes=1_000) for index in range(9_000)]
+    parts = [fetches.FetchPartition(partition=index, partition_max_bytes=1_000) for index in range(WIDE)]
     for times in (1, 3):
         wanted = fetches.FetchTopic(topic="wide", partitions=parts * times)
         title = f"Fetch session of 9,000 partitions, each {times} times"
@@ -145,6 +153,37 @@ def topics(stage: Stage) -> Iterator[Measured]:
             for name in names]
         request = descriptions.DescribeConfigsRequest(resources=asked, include_synonyms=True, include_documentation=True)
         yield stage.ask(request, 4, f"DescribeConfigs of {kind}, {len(names)} times")
+
+
+def partitions(stage: Stage) -> Iterator[Measured]:
+    """Thousands of partitions that change at once; with several brokers also because a broker goes and comes back."""
+    make_topic(stage, "wide", WIDE)
+    truth = stage.broker.controller.cluster
+    nodes = list(truth.brokers)
+    if isinstance(stage.runtime, Brokers):
+        hosts = Hosts(stage.runtime)
+        away = next(node for node in nodes if node not in (stage.broker.node_id, stage.runtime.controller.leader))
+        yield stage.do(f"a broker of {WIDE} partitions is shut down", lambda: hosts.shut_down(away, 0))
+        yield stage.do(f"a broker of {WIDE} partitions comes back", lambda: hosts.start(away, 0))
+    everything = [elections.TopicPartitions(topic="wide", partitions=list(range(WIDE)))]
+    for name, named in (("none", None), (f"{WIDE} partitions", everything)):
+        request = elections.ElectLeadersRequest(election_type=0, topic_partitions=named, timeout_ms=1_000)
+        yield stage.ask(request, 2, f"ElectLeaders that names {name}")
+        if isinstance(stage.runtime, Brokers):
+            yield stage.do(f"a broker of {WIDE} partitions is fenced", lambda: hosts.fence(away, 0))
+            yield stage.do(f"a broker of {WIDE} partitions is unfenced", lambda: hosts.unfence(away, 0))
+    for target in ([], nodes):
+        moved = [
+            moves.ReassignablePartition(partition_index=each.index, replicas=target or each.replicas[-1:])
+            for each in truth.topics["wide"].partitions]
+        moving = moves.AlterPartitionReassignmentsRequest(
+            timeout_ms=1_000, topics=[moves.ReassignableTopic(name="wide", partitions=moved)])
+        yield stage.ask(moving, 1, f"AlterPartitionReassignments of {WIDE} partitions to {len(target or [1])} of {len(nodes)} brokers")
+    growing = growth.CreatePartitionsTopic(name=TOPIC, count=PARTITIONS + WIDE, assignments=None)
+    grown = growth.CreatePartitionsRequest(topics=[growing], timeout_ms=1_000, validate_only=False)
+    yield stage.ask(grown, 3, f"CreatePartitions of {WIDE} partitions")
+    gone = [deletions.DeleteTopicState(name=name, topic_id=bytes(16)) for name in ("wide", TOPIC)]
+    yield stage.ask(deletions.DeleteTopicsRequest(topics=gone, timeout_ms=1_000), 6, f"DeleteTopics of {2 * WIDE + PARTITIONS} partitions")
 
 
 def groups(stage: Stage) -> Iterator[Measured]:
@@ -194,7 +233,7 @@ def others(stage: Stage) -> Iterator[Measured]:
     yield stage.feed(unknown * (MIB // len(unknown)), "ApiVersions v99 in a row")
 
 
-PARTS: Final[tuple[Callable[[Stage], Iterator[Measured]], ...]] = (records, topics, groups, others)
+PARTS: Final[tuple[Callable[[Stage], Iterator[Measured]], ...]] = (records, topics, partitions, groups, others)
 
 
 def main(arguments: list[str]) -> int:
@@ -202,7 +241,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile_more", description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument("--brokers", type=int, default=1, metavar="N", help="so many brokers, one of which gets the requests (default: 1)")
     parser.add_argument("names", nargs="*", help="parts of the names of requests; all, if there are none")
+    parser.add_argument("--embedded", action="store_true", help="collect garbage as often as any Python process")
     options = parser.parse_args(arguments)
+    if not options.embedded:
+        collect_rarely()
     over = count = 0
     for part in PARTS:
         gc.collect()  # what the part before left is not this one's cost

@@ -25,6 +25,10 @@ from .core import Broker
 CLUSTER_METADATA = "__cluster_metadata"
 # A request may make no more than this many partitions, nor need more records than this in the metadata log.
 MOST_AT_ONCE = 10_000
+PARTITIONS_A_STEP = 1_024
+"""So many partitions are planned or made between two stops."""
+TOPIC_AS_PARTITIONS = 8
+"""What is done for a topic costs as much as for so many partitions."""
 
 
 class Refused(Exception):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .errors import ClusterError
 from .hosts import Hosts
-from .runtime import Brokers, ClusterOptions
+from .options import ClusterOptions
+from .runtime import Brokers
 
 __all__ = ["Brokers", "ClusterError", "ClusterOptions", "Hosts"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..broker.build import TopicOption, new_group_coordinator
@@ -19,7 +18,6 @@ from ..broker.client_links import ClientLinks
 from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
 from ..broker.lane import uncollected
-from ..broker.limits import Limits
 from ..broker.parked_fetches import ParkedFetches
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster import events as ev
@@ -37,31 +35,15 @@ from ..errors import ErrorCode
 from .broker_log import BrokerLog
 from .coordinators import Coordinators
 from .events_log import EventBody, OffsetsLog, TransactionsLog
+from .options import ClusterOptions
 from .transactions import SharedTransactions
 
 if TYPE_CHECKING:
-    from random import Random
 
     from ..broker.call import Call
     from ..cluster.configs import BrokerConfigs
-    from ..event_log import EventLog
 
 _PRODUCER_ID_BLOCK = 1_000
-
-
-@dataclass(kw_only=True)
-class ClusterOptions:
-    """What a cluster is made of. `configs`: one configuration a broker, whose ids are 1..n; `racks`: none, or one a broker."""
-
-    configs: Sequence[BrokerConfigs]
-    random: Random
-    epoch_ms: int
-    topics: Sequence[TopicOption] = ()
-    racks: Sequence[str | None] = ()
-    log: EventLog | None = None
-    cluster_id: str | None = None
-    metadata_delay_ms: int = 0
-    limits: Limits = field(default_factory=Limits)
 
 
 class _InFlight(NamedTuple):
@@ -91,7 +73,7 @@ class Brokers:
         self._unseen: dict[int, dict[tuple[str, int], None]] = {node: {} for node in ids}
         """Partitions of which a broker has learned something, and has not acted on it."""
         self._delivering = False
-        self._room = 0  # how many new partitions brokers may still hear of in this piece of work
+        self._room = 0  # how much brokers may still hear of in this piece of work, where it is much: new or changed partitions
         self._next_producer_id = 0
         configs = self.configs[1]
         self.controller = Controller(
@@ -226,7 +208,8 @@ class Brokers:
         return seq
 
     def deliver(self, now: int) -> None:
-        """Let brokers learn what has reached them by now; of many new partitions one broker a tick, which is due at once."""
+        """Let brokers learn what has reached them by now. Where it is much, ticks go on with it, which are due at once: of a topic of many
+        partitions one broker a tick hears, and who has missed much catches up in pieces."""
         if self._delivering:
             return
         self._delivering = True
@@ -241,10 +224,11 @@ class Brokers:
         if not waiting or waiting[0].arrives_ms > now or not self.controller.in_contact(node):
             return False
         event, cause = waiting[0].event, waiting[0].cause
-        if isinstance(event, (ev.TopicCreated, ev.PartitionsAdded)) and len(event.replicas) > _MANY_PARTITIONS:
+        weight = ev.weight(event)
+        if weight > _MANY_PARTITIONS or len(waiting) > _MANY_PARTITIONS:
             if self._room <= 0:
                 return False
-            self._room -= len(event.replicas)
+            self._room -= weight
         waiting.popleft()
         uncollected(evolve, self.images[node], event)  # partitions are many objects, and stay
         self._learned(node, event, now, cause)
@@ -308,7 +292,8 @@ class Brokers:
     @property
     def calm(self) -> bool:
         """Whether all brokers run, reach each other and know all there is to know, and no fault of requests is in force."""
-        return self.network.whole and not any(self._in_flight.values()) and not any(each.interceptors for each in self.brokers.values())
+        return self.network.whole and not self.controller.is_changing and not any(self._in_flight.values()) and not any(
+            each.interceptors for each in self.brokers.values())
 
     def look(self, now: int) -> None:
         """Hosts or links changed: contact, metadata and replication follow."""
@@ -343,8 +328,8 @@ class Brokers:
 
     def tick(self, now: int) -> None:
         """Do what has fallen due in the cluster, then in each broker that runs."""
-        self.controller.tick(now)
-        self._room = 1
+        uncollected(self.controller.tick, now)
+        self._room = _MANY_PARTITIONS
         self.deliver(now)
         self._room = min(self._room, 0)  # below 0: this tick has done enough
         self._replicate(self.replication.tick, now)
@@ -359,11 +344,13 @@ class Brokers:
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
         self.deliver(now)
-        self._replicate(self.replication.run, now)
+        if not self.replication.has_many:  # else ticks go on with them
+            self._replicate(self.replication.run, now)
         for node, broker in self.brokers.items():
             if self.network.running(node):
                 broker.run_resumable(now)
-        self._replicate(self.replication.run, now)
+        if not self.replication.has_many:
+            self._replicate(self.replication.run, now)
 
     def _replicate(self, how: Callable[[int], None], now: int) -> None:
         if self._room >= 0:

@@ -154,3 +154,14 @@ Event = (
     | TopicCreated | TopicDeleted | PartitionsAdded | TopicConfigured | FeatureChanged | PartitionChanged
     | ReassignmentStep | DeletionPostponed
 )  # fmt: skip
+
+
+def weight(event: Event) -> int:
+    """How many partitions a broker makes, changes or forgets for an event; what it does once for all of them is not counted."""
+    match event:
+        case TopicCreated() | PartitionsAdded():
+            return len(event.replicas)
+        case TopicDeleted():
+            return event.partitions
+        case _:
+            return 1

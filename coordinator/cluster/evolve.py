@@ -77,20 +77,23 @@ def _change_partition(cluster: Cluster, event: PartitionChanged) -> None:
     partition.leader = event.leader
     partition.leader_epoch = event.leader_epoch
     partition.partition_epoch = event.partition_epoch
-    partition.replicas = list(event.replicas)
-    partition.isr = list(event.isr)
-    partition.elr = list(event.elr)
-    partition.last_known_elr = list(event.last_known_elr)
-    partition.adding = list(event.adding)
-    partition.removing = list(event.removing)
-    partition.offline = cluster.offline(event.replicas)
+    if partition.replicas != event.replicas:
+        partition.replicas = event.replicas
+        partition.offline = cluster.offline(event.replicas)
+    partition.isr = event.isr
+    partition.elr = event.elr
+    partition.last_known_elr = event.last_known_elr
+    partition.adding = event.adding
+    partition.removing = event.removing
     cluster.changed()
 
 
 def _broker_changed(cluster: Cluster, broker: int) -> None:
     """Bring the offline replicas of a broker's partitions in line with its state."""
+    node = cluster.brokers.get(broker)
+    is_offline = node is None or node.fenced
     for topic in cluster.topics.values():
         for partition in topic.partitions:
-            if broker in partition.replicas:
+            if broker in partition.replicas and (broker in partition.offline) is not is_offline:
                 partition.offline = cluster.offline(partition.replicas)
     cluster.changed()

@@ -8,10 +8,10 @@ how records look (a `PartitionLog` keeps them) and whether a request was allowed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .client_quotas import ClientQuotas
@@ -50,27 +50,31 @@ class BrokerNode:
         return not self.fenced and not self.shutting_down
 
 
+_NOBODY: Final[Sequence[int]] = []
+
+
 @dataclass(slots=True)
 class Partition:
     """One partition: who leads it, who holds it, and its log (the served broker's copy).
 
     `partition_epoch` rises on every change (KIP-497). `elr`, `last_known_elr`: eligible leader replicas (KIP-966). `adding` and
-    `removing` are not empty while the partition is being reassigned (KIP-455); both kinds are among `replicas`.
+    `removing` are not empty while the partition is being reassigned (KIP-455); both kinds are among `replicas`. The lists are never
+    changed, only replaced: all brokers' copies share them.
     """
 
     topic: str
     index: int
     leader: int
     leader_epoch: int
-    replicas: list[int]
-    isr: list[int]
-    offline: list[int]
+    replicas: Sequence[int]
+    isr: Sequence[int]
+    offline: Sequence[int]
     log: PartitionLog
     partition_epoch: int = 0
-    elr: list[int] = field(default_factory=list)
-    last_known_elr: list[int] = field(default_factory=list)
-    adding: list[int] = field(default_factory=list)
-    removing: list[int] = field(default_factory=list)
+    elr: Sequence[int] = field(default_factory=lambda: _NOBODY)
+    last_known_elr: Sequence[int] = field(default_factory=lambda: _NOBODY)
+    adding: Sequence[int] = field(default_factory=lambda: _NOBODY)
+    removing: Sequence[int] = field(default_factory=lambda: _NOBODY)
 
     @property
     def reassigning(self) -> bool:
@@ -226,11 +230,12 @@ class Cluster:
         active = [node for node in replicas if node in self.brokers and self.brokers[node].active]
         leader = active[0] if active else -1
         log = self._new_log(topic, index, replicas)
-        return Partition(topic, index, leader, 0, list(replicas), active or list(replicas), self.offline(replicas), log)
+        isr = replicas if not active or active == replicas else active
+        return Partition(topic, index, leader, 0, replicas, isr, self.offline(replicas), log)
 
-    def offline(self, replicas: Iterable[int]) -> list[int]:
+    def offline(self, replicas: Iterable[int]) -> Sequence[int]:
         """Those of a partition's replicas whose brokers are unknown or fenced."""
-        return [node for node in replicas if node not in self.brokers or self.brokers[node].fenced]
+        return [node for node in replicas if node not in self.brokers or self.brokers[node].fenced] or _NOBODY
 
 
 def _partition_log(_topic: str, _index: int, _replicas: list[int]) -> PartitionLog:

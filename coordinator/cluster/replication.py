@@ -10,6 +10,7 @@ copies at once unless it has a `Pace`. Time is told. Does not depend on requests
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from .replica_log import ReplicaLog
 from .replication_throttles import LOOK_AGAIN_MS, Throttles
 
 TopicPartition = tuple[str, int]
-_LOOKS = 256
+_LOOKS = 128
 """How many partitions are looked at in one piece."""
 _CHUNK_BYTES = 65_536
 """How much a follower with a limited rate copies at a time."""
@@ -96,7 +97,7 @@ class Replication:
         self._progressed = progressed
         self._led: dict[TopicPartition, dict[int, Leadership]] = {}
         self._deadlines: Deadlines[TopicPartition] = Deadlines()
-        self._dirty: dict[TopicPartition, bool] = {}  # True: something changed; False: only time passed
+        self._dirty: OrderedDict[TopicPartition, bool] = OrderedDict()  # True: something changed; False: only time passed
         self._running = False
 
     # -- what others tell
@@ -132,8 +133,8 @@ class Replication:
         try:
             left = _LOOKS
             while self._dirty and left:
-                partition = next(iter(self._dirty))
-                self._look(partition, now, changed=self._dirty.pop(partition))
+                partition, changed = self._dirty.popitem(last=False)
+                self._look(partition, now, changed=changed)
                 left -= not whole
         finally:
             self._running = False
@@ -142,6 +143,11 @@ class Replication:
     def waiting(self) -> int:
         """How many partitions are to be looked at."""
         return len(self._dirty)
+
+    @property
+    def has_many(self) -> bool:
+        """Whether more are to be looked at than one piece does."""
+        return len(self._dirty) > _LOOKS
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do; 0 if it has something left to do."""

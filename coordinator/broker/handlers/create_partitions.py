@@ -10,7 +10,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
 from ...wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -18,7 +17,8 @@ from ...wire.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from ..call import Sliced
-from ..topics import Refused, grow, plan_growth
+from ..lane import uncollected
+from ..topics import PARTITIONS_A_STEP, TOPIC_AS_PARTITIONS, Refused, grow, plan_growth
 
 if TYPE_CHECKING:
     from ...slices import Slices
@@ -38,23 +38,38 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 
 def _grow_all(broker: Broker, call: Call, request: CreatePartitionsRequest, names: Counter[str]) -> Slices[Result]:
     results = [_result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name, count in names.items() if count > 1]
-    for count, topic in enumerate(request.topics, 1):
-        if not count % ITEMS_A_STEP:
+    left = PARTITIONS_A_STEP
+    for topic in request.topics:
+        if left <= 0:
+            left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
+        left -= TOPIC_AS_PARTITIONS
         if names[topic.name] == 1:
-            results.append(_grown(broker, call, topic, request.validate_only))
+            planned = uncollected(_planned, broker, topic)
+            if isinstance(planned, list) and len(planned) >= PARTITIONS_A_STEP:
+                before = broker.controller.cluster.topics[topic.name]
+                present = len(before.partitions)
+                call = call._replace(now=(yield))
+                same = broker.controller.cluster.topics.get(topic.name) is before and len(before.partitions) == present
+                if not same or broker.log_is_blocked:
+                    planned = uncollected(_planned, broker, topic)
+            if isinstance(planned, CreatePartitionsTopicResult):
+                results.append(planned)
+                continue
+            if not request.validate_only:
+                uncollected(grow, broker, topic.name, planned, call)  # partitions are many objects, and stay
+            left -= len(planned)
+            results.append(_result(topic.name, ErrorCode.NONE, None))
     return CreatePartitionsResponse(results=results)
 
 
-def _grown(broker: Broker, call: Call, topic: CreatePartitionsTopic, validate_only: bool) -> CreatePartitionsTopicResult:
+def _planned(broker: Broker, topic: CreatePartitionsTopic) -> list[list[int]] | CreatePartitionsTopicResult:
+    """The replicas of the partitions to be added, or why there are none."""
     manual = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
     try:
-        assignment = plan_growth(broker, topic.name, topic.count, manual)
+        return plan_growth(broker, topic.name, topic.count, manual)
     except Refused as refused:
         return _result(topic.name, refused.code, refused.message)
-    if not validate_only:
-        grow(broker, topic.name, assignment, call)
-    return _result(topic.name, ErrorCode.NONE, None)
 
 
 def _result(name: str, code: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:

@@ -22,16 +22,12 @@ from ...wire.messages.create_topics import (
 )
 from ..call import Sliced
 from ..lane import uncollected
-from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, Plan, Refused, Wanted, check_log, make, plan
+from ..topics import CLUSTER_METADATA, MOST_AT_ONCE, PARTITIONS_A_STEP, TOPIC_AS_PARTITIONS, Plan, Refused, Wanted, check_log, make, plan
 
 if TYPE_CHECKING:
     from ...slices import Slices
     from ..call import Call, Result
     from ..core import Broker
-
-_PARTITIONS_A_STEP = 1_024
-_TOPIC_AS_PARTITIONS = 8
-"""What is done for a topic costs as much as for so many partitions."""
 
 
 def handle(broker: Broker, call: Call) -> CreateTopicsResponse | Sliced:
@@ -54,12 +50,12 @@ def _make_all(
     """Plan all topics, then make them."""
     existing = TopicNames(broker.controller.cluster.topics)  # this broker may not have heard of the latest yet
     planned = []
-    left = _PARTITIONS_A_STEP
+    left = PARTITIONS_A_STEP
     for topic in single:
         planned.append(_plan(broker, topic, existing))
-        left -= _TOPIC_AS_PARTITIONS + max(0, _size(broker, topic))
+        left -= TOPIC_AS_PARTITIONS + max(0, _size(broker, topic))
         if left <= 0:
-            left = _PARTITIONS_A_STEP
+            left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
     if sum(1 + len(each.assignment) + len(each.configs) for each in planned if isinstance(each, Plan)) > MOST_AT_ONCE:
         return _all(request, ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation.")
@@ -67,9 +63,9 @@ def _make_all(
     for each in planned:
         # partitions are many objects, and stay
         results.append(uncollected(_made, broker, call, each, request.validate_only) if isinstance(each, Plan) else each)
-        left -= _TOPIC_AS_PARTITIONS + (len(each.assignment) if isinstance(each, Plan) else 0)
+        left -= TOPIC_AS_PARTITIONS + (len(each.assignment) if isinstance(each, Plan) else 0)
         if left <= 0:
-            left = _PARTITIONS_A_STEP
+            left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
     return CreateTopicsResponse(topics=results + doubled)
 

@@ -67,9 +67,9 @@ def _topic(topic: Topic, shown: list[Partition]) -> DescribeTopicPartitionsRespo
 
 def _partition(partition: Partition) -> DescribeTopicPartitionsResponsePartition:
     return DescribeTopicPartitionsResponsePartition(
-        partition_index=partition.index, leader_id=partition.leader, leader_epoch=partition.leader_epoch, replica_nodes=partition.replicas,
-        isr_nodes=partition.isr, eligible_leader_replicas=partition.elr, last_known_elr=partition.last_known_elr,
-        offline_replicas=partition.offline,
+        partition_index=partition.index, leader_id=partition.leader, leader_epoch=partition.leader_epoch,
+        replica_nodes=list(partition.replicas), isr_nodes=list(partition.isr), eligible_leader_replicas=list(partition.elr),
+        last_known_elr=list(partition.last_known_elr), offline_replicas=list(partition.offline),
     )  # fmt: skip
 
 

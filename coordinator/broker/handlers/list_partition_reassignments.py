@@ -42,6 +42,6 @@ def handle(broker: Broker, call: Call) -> ListPartitionReassignmentsResponse:
 def _listed(partitions: Iterable[Partition]) -> list[OngoingPartitionReassignment]:
     return [
         OngoingPartitionReassignment(
-            partition_index=partition.index, replicas=partition.replicas, adding_replicas=partition.adding,
-            removing_replicas=partition.removing)
+            partition_index=partition.index, replicas=list(partition.replicas), adding_replicas=list(partition.adding),
+            removing_replicas=list(partition.removing))
         for partition in partitions]

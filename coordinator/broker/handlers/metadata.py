@@ -155,6 +155,6 @@ def _partition(broker: Broker, call: Call, partition: Partition) -> MetadataResp
         code = ErrorCode.LISTENER_NOT_FOUND if call.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
     return MetadataResponsePartition(
-        error_code=code, partition_index=partition.index, leader_id=leader, leader_epoch=partition.leader_epoch, replica_nodes=replicas,
-        isr_nodes=isr, offline_replicas=partition.offline,
+        error_code=code, partition_index=partition.index, leader_id=leader, leader_epoch=partition.leader_epoch,
+        replica_nodes=list(replicas), isr_nodes=list(isr), offline_replicas=list(partition.offline),
     )  # fmt: skip

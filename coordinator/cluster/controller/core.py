@@ -15,6 +15,7 @@ from ...errors import ErrorCode
 from .. import events as ev
 from ..evolve import evolve
 from ..model import Cluster, Partition, Topic
+from .many_changes import ManyChanges
 from .partition_change import NO_LEADER, Election, Wanted, change, without_eligible
 from .quorum import Quorum, Reaches
 from .zookeeper import KRAFT, ZOOKEEPER, steps_of_end, steps_of_start
@@ -45,6 +46,7 @@ class Controller:
         self.reaches: Reaches = reaches or (lambda _one, _other: True)
         self.quorum = Quorum(cluster.brokers, fetch_timeout_ms=self.settings.fetch_timeout_ms)
         self._publish = publish
+        self._many = ManyChanges(cluster)
         self._sessions: dict[int, int] = {}  # brokers out of contact -> when their session ends
         self.held: set[int] = set()
         """Brokers that are fenced on purpose."""
@@ -96,9 +98,9 @@ class Controller:
         if configs.get(_MIN_ISR) != before:
             self.forget_eligible([name], now, cause)
         if self.active and self._unclean_allowed(self.cluster.topics[name]):
-            for partition in self.cluster.topics[name].partitions:
-                if partition.leader == NO_LEADER:
-                    self.change(partition, "unclean leader election was enabled", now, cause)
+            self._many.begin(
+                None, [one for one in self.cluster.topics[name].partitions if one.leader == NO_LEADER],
+                lambda one, at: self.change(one, "unclean leader election was enabled", at, cause), now)
 
     def forget_eligible(self, topics: Iterable[str], now: int, cause: int | None = None) -> None:
         """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to lead them any more (KIP-966)."""
@@ -127,11 +129,11 @@ class Controller:
             return
         for broker in list(self._starting):
             if self.in_contact(broker):
-                self._admit(self._starting.pop(broker), now)
+                self._admit(broker, now)
         for broker, node in list(self.cluster.brokers.items()):
             if self.in_contact(broker):
                 self._sessions.pop(broker, None)
-                if node.fenced and broker not in self.held:
+                if node.fenced and broker not in self.held and broker not in self._starting and not self._many.concern(broker):
                     self._unfence(broker, now)
             elif not node.fenced:
                 self._sessions.setdefault(broker, now + self.settings.session_timeout_ms)
@@ -169,29 +171,32 @@ class Controller:
         self.held.discard(broker)
         self.look(now)
 
-    def _admit(self, registered: ev.BrokerRegistered, now: int) -> None:
-        broker = registered.broker
+    def _admit(self, broker: int, now: int) -> None:
+        """Let a starting broker in, once it has left all partitions that it had before."""
         node = self.cluster.brokers.get(broker)
         if node is not None and not node.fenced:
             self.fence(broker, f"broker {broker} was started again", now)
-        self.apply(registered, now)
+        if self._many.concern(broker):
+            return
+        self.apply(self._starting.pop(broker), now)
         if broker in self._unclean:
             self._unclean.discard(broker)
-            for partition in self._partitions():
-                if broker in partition.elr or broker in partition.isr:
-                    rest = [node for node in partition.isr if node != broker]
-                    self.change(partition, f"broker {broker} had an unclean shutdown", now, isr=rest, unclean_shutdown=(broker,))
+            self._many.begin(
+                broker, [one for one in self._partitions() if broker in one.elr or broker in one.isr],
+                lambda one, at: self.change(
+                    one, f"broker {broker} had an unclean shutdown", at, isr=[node for node in one.isr if node != broker],
+                    unclean_shutdown=(broker,)), now)
 
     def _unfence(self, broker: int, now: int) -> None:
         self.apply(ev.BrokerUnfenced(broker), now)
-        for partition in self._partitions():
-            if partition.leader == NO_LEADER and broker in partition.replicas:
-                self.change(partition, f"broker {broker} is back", now)
+        self._many.begin(
+            broker, [one for one in self._partitions() if one.leader == NO_LEADER and broker in one.replicas],
+            lambda one, at: self.change(one, f"broker {broker} is back", at), now)
 
     def _leave_partitions(self, broker: int, reason: str, now: int, cause: int | None) -> None:
-        for partition in self._partitions():
-            if broker in partition.isr or partition.leader == broker:
-                self.change(partition, reason, now, cause, isr=[node for node in partition.isr if node != broker])
+        self._many.begin(
+            broker, [one for one in self._partitions() if broker in one.isr or one.leader == broker],
+            lambda one, at: self.change(one, reason, at, cause, isr=[node for node in one.isr if node != broker]), now)
 
     # -- partitions
 
@@ -269,8 +274,15 @@ class Controller:
 
     # -- time
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether partitions are still to be changed because of something that has happened."""
+        return bool(self._many)
+
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """The instant at which `tick` has something to do; 0 if it has something left to do."""
+        if self._many and self.active:
+            return 0
         first = min(self._sessions.values()) if self._sessions else None
         for at in (self.quorum.next_deadline(), self._rebalance_ms):
             if at is not None and (first is None or at < first):
@@ -285,12 +297,17 @@ class Controller:
             self._sessions.clear()
             self._rebalance_ms = None
             return
+        if self._many:
+            self._many.go_on(now)
+            if not self._many:
+                self.look(now)  # brokers may wait for that
         for broker in [broker for broker, at in self._sessions.items() if at <= now]:
             self.fence(broker, f"broker {broker} sent no heartbeat for {self.settings.session_timeout_ms} ms", now)
         if self._rebalance_ms is not None and self._rebalance_ms <= now:
             self._rebalance_ms = None
-            for partition in [one for one in self._partitions() if self._imbalanced(one)]:
-                self.change(partition, "the preferred replica leads again", now, election=Election.PREFERRED)
+            self._many.begin(
+                None, filter(self._imbalanced, self._partitions()),
+                lambda one, at: self.change(one, "the preferred replica leads again", at, election=Election.PREFERRED), now)
 
     def leader_changed(self, now: int) -> None:
         """The quorum has another leader, or none: it gives every broker a whole session anew."""
