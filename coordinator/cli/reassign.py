@@ -1,8 +1,8 @@
 """`coordinator reassign`: move partitions to other brokers, as kafka-reassign-partitions does, on any cluster.
 
-generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, cancel undoes what is under way. Files
-are Kafka's. Status 0 if all went well, 1 if verify finds something unfinished or a broker refuses, 2 for wrong options and files, and for
-plans with brokers, topics or partitions that do not exist.
+generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, list tells of all that is under way,
+cancel undoes it. Files are Kafka's. Status 0 if all went well, 1 if verify finds something unfinished or a broker refuses, 2 for wrong
+options and files, and for plans with brokers, topics or partitions that do not exist.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def add_parser(subparsers: Subparsers) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for action, text in (
         ("generate", "propose an assignment for topics and brokers"), ("execute", "begin a reassignment"),
-        ("verify", "tell how far it is; clear throttles when it is done"), ("cancel", "cancel what is under way"),
+        ("verify", "tell how far it is; clear throttles when it is done"), ("list", "tell of everything that is under way"),
+        ("cancel", "cancel what is under way"),
     ):
         sub = actions.add_parser(action, help=text, description=text, allow_abbrev=False)
         sub.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT", help="a broker; several with commas")
@@ -37,6 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
             sub.add_argument("--broker-list", required=True, metavar="ID,...", help="the brokers to move them to")
             sub.add_argument("--disable-rack-aware", action="store_true", help="pay no heed to racks")
             sub.add_argument("--seed", type=int, metavar="N", help="draw the proposal from this seed")
+        if action in ("generate", "list"):
             continue
         sub.add_argument("--reassignment-json-file", required=True, metavar="FILE", help="the replicas wanted")
         if action == "execute":
@@ -56,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
         bootstrap = parse_addresses(args.bootstrap_server)
     except AddressError as error:
         raise UsageError(f"--bootstrap-server: {error}") from None
-    act: Callable[[Admin], int] = {"generate": _generate, "execute": _execute, "verify": _verify, "cancel": _cancel}[args.action](args)
+    actions = {"generate": _generate, "execute": _execute, "verify": _verify, "list": _list, "cancel": _cancel}
+    act: Callable[[Admin], int] = actions[args.action](args)
     try:
         with Admin(bootstrap) as admin:
             return act(admin)
@@ -105,6 +108,16 @@ def _verify(args: argparse.Namespace) -> Callable[[Admin], int]:
 
     targets = _read(args.reassignment_json_file, read_assignment)
     return lambda admin: 0 if tool.verify(admin, targets, print, preserve_throttles=args.preserve_throttles) else 1
+
+
+def _list(args: argparse.Namespace) -> Callable[[Admin], int]:
+    from ..reassign import tool
+
+    def act(admin: Admin) -> int:
+        tool.listed(admin, print)
+        return 0
+
+    return act
 
 
 def _cancel(args: argparse.Namespace) -> Callable[[Admin], int]:

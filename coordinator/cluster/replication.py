@@ -247,7 +247,8 @@ class Replication:
                 follower.lagging_since = now
             return
         pace, rates = self.paces.get(broker), self._throttles.in_force(leadership.leader, broker, partition)
-        held_ms = self._throttles.wait_ms(rates, now) if rates else 0
+        complete = own.log_end_offset == log.log_end_offset and own.last_epoch == log.last_epoch
+        held_ms = self._throttles.wait_ms(rates, now, complete=complete) if rates else 0
         if held_ms == 0 and (pace is None or (follower.arrives_ms is not None and follower.arrives_ms <= now)):
             whole = not rates and (pace is None or pace.bytes_per_second is None)
             start = own.log_start_offset

@@ -3,7 +3,8 @@
 Owns how much each broker has copied under a throttle, and when it may copy again. Rules: `leader.replication.throttled.rate` and
 `follower.replication.throttled.rate` are bytes a second of a broker, shared by the replicas that the topic's
 `leader.replication.throttled.replicas` and `follower.replication.throttled.replicas` name (`partition:broker,...`, or `*`); replicas in
-sync are never held up. Does not depend on how replicas are copied.
+sync are never held up. A leader holds records back, not requests: it hears of a follower that has nothing to copy. Does not depend on how
+replicas are copied.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ class Throttles:
                 rates[side, broker] = rate
         return rates
 
-    def wait_ms(self, rates: Mapping[tuple[str, int], int], now: int) -> int:
-        """How long until something may be copied."""
-        free = max(self._free_ms.get(seat, 0) for seat in rates)
+    def wait_ms(self, rates: Mapping[tuple[str, int], int], now: int, *, complete: bool = False) -> int:
+        """How long until something may be copied; for a follower whose copy is complete, until it may ask."""
+        free = max((self._free_ms.get(seat, 0) for seat in rates if not complete or seat[0] == _FOLLOWER), default=0)
         return max(0, -int(-(free - now) // 1))
 
     def spend(self, rates: Mapping[tuple[str, int], int], copied: int, now: int) -> None:

@@ -31,6 +31,8 @@ def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
     assignment: dict[TopicPartition, list[int]] = {}
     for each in _field(_document(text), "partitions", list):
         partition = (_field(each, "topic", str), _field(each, "partition", int))
+        if partition[1] < 0:
+            raise FileError(f"{_name(partition)}: partitions are counted from 0")
         replicas: list[int] = _field(each, "replicas", list)
         if not all(type(node) is int for node in replicas):
             raise FileError(f"{_name(partition)}: replicas are broker ids, such as [1, 2, 3], not {json.dumps(replicas)}")

@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions` does: generate, execute, verify, cancel (REASN-7 to REASN-10), with its texts.
+"""What `kafka-reassign-partitions` does: generate, execute, verify, list, cancel (REASN-7 to REASN-10), with its texts.
 
 Each function prints by `say` and answers what happened. Raises ToolError, AdminError or FileError, and then nothing was changed.
 Does not depend on the command line and on how brokers are reached.
@@ -97,6 +97,19 @@ def verify(admin: Admin, targets: Mapping[TopicPartition, list[int]], say: Say, 
     return done
 
 
+def listed(admin: Admin, say: Say) -> None:
+    """Tell of everything that is under way."""
+    moving = admin.moving()
+    if not moving:
+        say("No partition reassignments found.")
+        return
+    say("Current partition reassignments:")
+    for partition, (replicas, adding, removing) in sorted(moving.items()):
+        told = [("replicas", replicas), ("adding", adding), ("removing", removing)]
+        parts = [f"{name}: {','.join(map(str, nodes))}." for name, nodes in told if nodes or name == "replicas"]
+        say(f"{names([partition])}: {' '.join(parts)}")
+
+
 def cancel(admin: Admin, targets: Mapping[TopicPartition, list[int]], say: Say, *, preserve_throttles: bool = False) -> None:
     """Cancel the reassignments that a file names (REASN-10). Pure additions count as done for Kafka's tool, and are left."""
     moving = admin.moving()
@@ -139,21 +152,21 @@ def _throttle(
     admin: Admin, targets: Mapping[TopicPartition, list[int]], current: Mapping[TopicPartition, list[int]],
     moving: Mapping[TopicPartition, Moving], rate: int,
 ) -> None:
-    """Limit the brokers involved, and name the replicas that are limited: sources at leaders, added ones at followers (REASN-8)."""
-    sources: dict[str, list[str]] = {}
-    added: dict[str, list[str]] = {}
-    brokers: set[int] = set()
-    for (topic, index), target in sorted(targets.items()):
-        known = moving.get((topic, index))
-        before = [node for node in current[topic, index] if known is None or node not in known.adding]
-        new = [node for node in target if node not in before]
-        if new:
-            sources.setdefault(topic, []).extend(f"{index}:{node}" for node in sorted(before))
-            added.setdefault(topic, []).extend(f"{index}:{node}" for node in sorted(new))
-            brokers |= {*before, *new}
-    for topic, followers in added.items():
-        admin.set_configs(TOPIC, topic, dict(zip(TOPIC_THROTTLES, (",".join(sources[topic]), ",".join(followers)), strict=True)))
-    for node in sorted(brokers):
+    """Limit the brokers involved, and name the replicas that are limited: sources at leaders, added ones at followers (REASN-8).
+
+    What is under way already is limited anew with it.
+    """
+    moves = {partition: ({*move.replicas} - {*move.adding}, {*move.adding}) for partition, move in moving.items()}
+    for partition, target in targets.items():
+        sources = moves[partition][0] if partition in moves else {*current[partition]}
+        moves[partition] = (sources, {*target} - sources)
+    limited: dict[str, tuple[list[str], list[str]]] = {}
+    for (topic, index), sides in moves.items():
+        for names_of_side, nodes in zip(limited.setdefault(topic, ([], [])), sides, strict=True):
+            names_of_side += [f"{index}:{node}" for node in nodes]
+    for topic, (leaders, followers) in sorted(limited.items()):
+        admin.set_configs(TOPIC, topic, dict(zip(TOPIC_THROTTLES, (",".join(sorted(leaders)), ",".join(sorted(followers))), strict=True)))
+    for node in sorted({node for sides in moves.values() for side in sides for node in side}):
         admin.set_configs(BROKER, str(node), dict.fromkeys(BROKER_THROTTLES, str(rate)))
 
 

@@ -7,6 +7,12 @@ from typing import Any
 from coordinator.cluster.controller.reassignments import reassign
 from coordinator.control.cluster import StartBroker, StopBroker
 from coordinator.errors import ErrorCode
+from coordinator.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from coordinator.wire.messages.describe_cluster import DescribeClusterRequest
 from coordinator.wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
 from coordinator.wire.messages.unregister_broker import UnregisterBrokerRequest
@@ -45,6 +51,27 @@ def move(cluster: Cluster, leader: int, new: int) -> None:
 
 def log_end(cluster: Cluster, node: int) -> int:
     return cluster.partition(at=node).log.log_end_offset
+
+
+def test_a_leader_that_is_held_up_hears_of_a_replica_with_nothing_to_copy() -> None:
+    """KIP-73: it holds records back, not requests; a follower that is held up itself does not ask."""
+    for side in ("leader", "follower"):
+        cluster, leader, new = filled()
+        replicas, rate = f"{side}_replication_throttled_replicas", f"{side}_replication_throttled_rate"
+        configure(cluster, TOPIC, "orders", **{replicas: "*"})
+        configure(cluster, BROKER, str(leader if side == "leader" else new), **{rate: "1"})
+        move(cluster, leader, new)
+        cluster.pass_time(1_000)
+        assert cluster.partition().adding == [new], "records take their time"
+        there = CreatableReplicaAssignment(partition_index=0, broker_ids=[leader])
+        held = CreatableTopicConfig(name=replicas.replace("_", "."), value="*")
+        topic = CreatableTopic(name="empty", num_partitions=-1, replication_factor=-1, assignments=[there], configs=[held])
+        made: Any = cluster.client(1).ask(CreateTopicsRequest(topics=[topic], timeout_ms=1_000), 5)
+        assert [row.error_code for row in made.topics] == [0], made
+        cluster.settle()
+        reassign(cluster.runtime.controller, "empty", 0, [leader, new], cluster.now)
+        cluster.pass_time(1_000)
+        assert set(cluster.partition(0, "empty").isr) == ({leader, new} if side == "leader" else {leader})
 
 
 def test_a_throttle_holds_a_new_replica_up_until_it_is_lifted() -> None:

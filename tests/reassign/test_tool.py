@@ -33,8 +33,9 @@ class Tool:
         self.path.write_text(json.dumps({"version": 1, "partitions": rows}))
 
     def run(self, action: str, *options: str, status: int = 0) -> str:
-        file = "--topics-to-move-json-file" if action == "generate" else "--reassignment-json-file"
-        assert main(["reassign", action, "--bootstrap-server", self.kafka.bootstrap_servers, file, str(self.path), *options]) == status
+        file = ["--topics-to-move-json-file" if action == "generate" else "--reassignment-json-file", str(self.path)]
+        asked = ["reassign", action, "--bootstrap-server", self.kafka.bootstrap_servers, *(file if action != "list" else []), *options]
+        assert main(asked) == status
         captured = self.capsys.readouterr()
         return captured.out if status != 2 and captured.out else captured.err
 
@@ -84,10 +85,13 @@ def test_one_that_is_under_way_is_cancelled(tool: Tool) -> None:
     assert tool.topic_configs() == {
         "leader.replication.throttled.replicas": f"0:{before[0]}", "follower.replication.throttled.replicas": f"0:{target[0]}"}
     assert "Reassignment of partition foo-0 is still in progress." in tool.run("verify", status=1)
+    assert tool.run("list").splitlines() == [
+        "Current partition reassignments:", f"foo-0: replicas: {target[0]},{before[0]}. adding: {target[0]}. removing: {before[0]}."]
     assert "Use --additional to override" in tool.run("execute", status=1)
     assert "Successfully cancelled partition reassignment for: foo-0" in tool.run("cancel")
     assert tool.replicas(0) == before
     assert tool.topic_configs() == {}
+    assert tool.run("list") == "No partition reassignments found.\n"
     assert "None of the specified partition reassignments are active." in tool.run("cancel")
 
 
@@ -119,6 +123,7 @@ def test_what_the_tool_refuses(tool: Tool) -> None:
     ('{"partitions":[{"topic":"a","partition":0,"replicas":[1],"log_dirs":[]}]}', "different from size of log dirs"),
     ('{"partitions":[{"topic":"a","partition":"0","replicas":[1]}]}', '"partition": a whole number is meant'),
     ('{"partitions":[{"topic":"a","partition":0,"replicas":["1"]}]}', "replicas are broker ids"),
+    ('{"partitions":[{"topic":"a","partition":-1,"replicas":[1]}]}', "a--1: partitions are counted from 0"),
     ("{", "no JSON"),
 ])
 def test_files_that_cannot_be(text: str, says: str) -> None:
