@@ -120,11 +120,12 @@ class PartitionLog:
 
     def append(
         self, data: bytes, header: BatchHeader, config: LogConfig, *, leader_epoch: int, now_ms: int, where: str = "",
-        budget: Budget | None = None,
+        budget: Budget | None = None, elapsed_ms: int | None = None,
     ) -> Appended:
         """Append the batch that `data` begins with (`records.sole_batch` gave its header).
 
-        `where` is Kafka's name of the partition, topic-index; `budget` what checking its request's records may still cost.
+        `where` is Kafka's name of the partition, topic-index; `budget` what checking its request's records may still cost. `now_ms`: wall
+        clock; `elapsed_ms`: a clock that never jumps, for timers (None: the wall clock does not jump).
         Whether a transactional batch may come was asked of its coordinator before. Raises BatchRefused, and then nothing has
         changed. The order of the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32), segment (18), producer
         (47, 45, 48).
@@ -145,7 +146,7 @@ class PartitionLog:
         if header.size > config.segment_bytes:
             raise BatchRefused(ErrorCode.RECORD_LIST_TOO_LARGE, f"{header.size} bytes, a segment has {config.segment_bytes}")
         if header.has_producer:
-            self.producers.expire(now_ms, config.producer_id_expiration_ms)
+            self.producers.expire(now_ms, config.producer_id_expiration_ms, now_ms if elapsed_ms is None else elapsed_ms)
             known = self.producers.duplicate(header)
             if known is not None:
                 return Appended(known.base_offset, known.timestamp, duplicate=True)

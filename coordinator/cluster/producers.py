@@ -177,16 +177,17 @@ class Producers:
             if state.first_offset is None:
                 state.first_offset = base_offset
 
-    def expire(self, now_ms: int, expiration_ms: int) -> None:
+    def expire(self, now_ms: int, expiration_ms: int, elapsed_ms: int) -> None:
         """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms), open transactions aside.
 
-        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known. `now_ms`: wall clock.
+        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known. `now_ms`: wall clock, by which
+        records are dated; `elapsed_ms`: a clock that never jumps, by which Kafka's scheduler looks.
         """
         if self._checked_at is None:
-            self._checked_at = now_ms
-        if now_ms - self._checked_at < EXPIRATION_CHECK_MS:
+            self._checked_at = elapsed_ms
+        if elapsed_ms - self._checked_at < EXPIRATION_CHECK_MS:
             return
-        self._checked_at = now_ms
+        self._checked_at = elapsed_ms
         self.states = {
             producer_id: state for producer_id, state in self.states.items()
             if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms}

@@ -7,6 +7,8 @@ from .batches import Batches
 from .intervals import Offsets
 
 _Key = tuple[str, str, int]
+_EXPIRATION_MS = 86_400_000  # producer.id.expiration.ms, unless set
+_LOOKS_EVERY_MS = 600_000  # producer.id.expiration.check.interval.ms
 
 
 def _keys(line: Line, rows: str) -> list[tuple[_Key, Line]]:
@@ -192,7 +194,8 @@ class IdempotentWritesOnce(Judge):
     name = "idempotent_writes_once"
     promise = (
         "a producer's batch, known by producer id, epoch and sequence number, is appended to a partition once, however often it is sent; "
-        "again only after a truncation took it away (KIP-98)"
+        "again only after a truncation took it away (KIP-98), or after its broker, whose wall clock is ahead of the producer's by "
+        "producer.id.expiration.ms (a day), has looked for producers that expired, which it does every ten minutes"
     )
     needs = frozenset({"data"})
 
@@ -200,8 +203,18 @@ class IdempotentWritesOnce(Judge):
         super().__init__()
         self._batches = Batches()
         self._ends: dict[tuple[str, int], dict[tuple[int, int, int], int]] = {}
+        self._began_at: dict[tuple[str, int], int] = {}
+        self._clocks: dict[int | str, int] = {}
+        """How far the wall clocks of brokers and clients have jumped ahead."""
+
+    def _may_be_forgotten(self, line: Line) -> bool:
+        ahead = self._clocks.get(line.get("broker", 1), 0) - self._clocks.get(line["client"], 0)
+        return ahead >= _EXPIRATION_MS and line["at_ms"] >= self._began_at[line["topic"], line["partition"]] + _LOOKS_EVERY_MS
 
     def see(self, line: Line) -> None:
+        if line["type"] in ("JumpClock", "JumpMemberClock"):
+            host = line["broker"] if line["type"] == "JumpClock" else line["client"]
+            self._clocks[host] = self._clocks.get(host, 0) + line["by_ms"]
         if line["stream"] not in ("data", "cluster"):
             return
         appended = line["type"] == "RecordsAppended" and not self._batches.in_vain(line)
@@ -213,7 +226,8 @@ class IdempotentWritesOnce(Judge):
         key = _of_producer(line)
         known = self._ends.setdefault((line["topic"], line["partition"]), {})
         before = known.get(key)
-        if before is not None and before < line["offset"]:
+        self._began_at.setdefault((line["topic"], line["partition"]), line["at_ms"])
+        if before is not None and before < line["offset"] and not self._may_be_forgotten(line):
             where = f"{line['topic']}-{line['partition']}"
             self.blame(line, f"{where}: the batch of producer {key[0]} with sequence {key[2]} is at {before} and at {line['offset']}")
         known[key] = line["last_offset"]

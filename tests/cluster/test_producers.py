@@ -116,6 +116,20 @@ def test_silent_producers_are_forgotten_at_the_next_check(partition: Partition) 
     assert partition.send(2, producer=8) == 45
 
 
+def test_a_clock_that_jumps_does_not_bring_the_next_check() -> None:
+    """Kafka's scheduler looks for expired producers by a clock that never jumps; what it finds there is dated by the wall clock."""
+    log, day = PartitionLog(), LogConfig().producer_id_expiration_ms
+
+    def send(sequence: int, *, ahead: int, elapsed_ms: int) -> Appended:
+        batch = build_batch([b"x"], timestamp=NOW, producer_id=7, producer_epoch=0, base_sequence=sequence)
+        return log.append(
+            batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=NOW + ahead + elapsed_ms, elapsed_ms=elapsed_ms)
+
+    assert send(0, ahead=0, elapsed_ms=0) == Appended(0, -1)
+    assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS - 1) == Appended(0, NOW, duplicate=True)
+    assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS) == Appended(1, -1)
+
+
 def test_ids_ascend() -> None:
     ids = ProducerIds()
     assert [ids.next() for _ in range(3)] == [0, 1, 2]

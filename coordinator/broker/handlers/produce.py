@@ -257,7 +257,7 @@ def _append(broker: Broker, call: Call, acks: int, batch: Batch, budget: Budget 
             raise BatchRefused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} replicas in sync")
         placed = log.append(
             batch.data, batch.header, log_config(broker, topic), leader_epoch=partition.leader_epoch, now_ms=broker.epoch_ms + call.now,
-            where=f"{topic.name}-{index}", budget=budget)
+            where=f"{topic.name}-{index}", budget=budget, elapsed_ms=call.now)
     except BatchRefused as refusal:
         answer = _refused(index, refusal)
         if refusal.error not in _NO_LOG_START:
