@@ -108,7 +108,9 @@ class Producing:
             case TransactionEnded(committed, fault):
                 self._tell("TransactionEnded", committed=committed, failed=_name(fault))
                 transactions = self.producer.transactions
-                if fault is not None and self.producer.fatal is None and transactions is not None:
+                if fault is None or self.producer.fatal is not None or transactions is None:
+                    return
+                if transactions.state is TransactionState.OPEN:  # else `turn` saw the fault before this was told, and aborts already
                     transactions.end(commit=False)
 
 

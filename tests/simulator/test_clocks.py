@@ -128,3 +128,21 @@ def test_the_swarm_draws_them() -> None:
     texts = [scenario_text(seed) for seed in range(1, 60)]
     for verb in ("JumpClock", "JumpMemberClock"):
         assert any(f'verb = "{verb}"' in text for text in texts)
+
+
+def test_a_producer_that_is_refused_while_it_commits_aborts_once() -> None:
+    """A record dated more than an hour ahead is refused (message.timestamp.after.max.ms), here after the commit was asked for."""
+    bank = """
+[[producers]]
+name = "bank"
+topics = "orders"
+rate = 2
+transactional = true
+transaction = "0ms"
+stop = "60s"
+"""
+    _, lines = run(bank + jump("JumpMemberClock", member="bank-1", by_ms=2 * HOUR_MS))
+    ended = [line for line in lines if line["type"] == "TransactionEnded" and line["client"] == "bank-1"]
+    refused = [at for at, line in enumerate(ended) if line["failed"] == "INVALID_TIMESTAMP"]
+    assert refused
+    assert [(ended[at + 1]["committed"], ended[at + 1]["failed"]) for at in refused] == [(False, None)] * len(refused)
