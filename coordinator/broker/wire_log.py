@@ -60,7 +60,7 @@ def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, no
     if call.cause is None and not getattr(answer, "error_code", 0) and (name in _READS_MUCH or name == "heartbeat"):
         return
     if errors is None:
-        errors = [error for error in dict.fromkeys(_errors(answer, _depth(name))) if error]
+        errors = [each for each in dict.fromkeys(_errors(answer, _depth(name))) if each] if _has_errors(answer, _depth(name)) else []
     if call.cause is None and not errors:
         return
     if not log.writable:
@@ -112,6 +112,22 @@ def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
 
 def _depth(name: str) -> int:
     return 0 if name in _READS_MUCH else 3
+
+
+def _has_errors(value: object, depth: int) -> bool:
+    """Is there an error code in an answer? Most have none, and this is the quicker way to see it."""
+    fields = _FIELDS[type(value)]
+    for name in fields.codes:
+        if getattr(value, name):
+            return True
+    if depth:
+        for name in fields.all:
+            items = getattr(value, name)
+            if isinstance(items, list):
+                for item in items:
+                    if _has_errors(item, depth - 1):
+                        return True
+    return False
 
 
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:

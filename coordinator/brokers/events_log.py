@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
-from ..cluster.record_codec import build_batch
-from ..cluster.records import CRC_START, parse_header
+from ..cluster.record_codec import Record, encode_record
+from ..cluster.records import CRC_START, HEADER_SIZE, MAGIC, NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, parse_header, seal
 from ..cluster.replica_log import ReplicaLog
 from ..groups import events as group_events
 from ..shards.durable import DurableEvents, StoredEvent
@@ -45,6 +46,17 @@ S = TypeVar("S")
 Written = Callable[[EventBody, int], None]
 
 
+@lru_cache(maxsize=1024)
+def _payload(key: str, kind: str) -> bytes:
+    """The one record of a batch that stands for an event; the time stands in the batch's header."""
+    return encode_record(Record(0, 0, key.encode("utf-8", "replace"), kind.encode()), 0, 0)
+
+
+def _batch(at_ms: int, payload: bytes) -> bytes:
+    return seal(
+        BatchHeader(0, HEADER_SIZE - 12 + len(payload), -1, MAGIC, 0, 0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1), payload)
+
+
 class EventsLog(ReplicaLog):
     """The log, with the events in it. `written` hears of each batch that was appended here, and of the offset behind it. `dropped`: batches
     that were truncated here, until somebody asks."""
@@ -69,7 +81,7 @@ class EventsLog(ReplicaLog):
 
     def _append(self, at_ms: int, key: str, kind: str, stored: Callable[[int], S], seq: int | None = None) -> int:
         """Append a batch that stands for an event, told by its offset; returns the offset."""
-        data = build_batch([(key.encode("utf-8", "replace"), kind.encode())], timestamp=at_ms)
+        data = _batch(at_ms, _payload(key, kind))
         body = EventBody(data[CRC_START:])
         offset = self.log_end_offset
         body.stored, body.seq = stored(offset), seq

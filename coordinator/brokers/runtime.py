@@ -210,7 +210,7 @@ class Brokers:
     def deliver(self, now: int) -> None:
         """Let brokers learn what has reached them by now. Where it is much, ticks go on with it, which are due at once: of a topic of many
         partitions one broker a tick hears, and who has missed much catches up in pieces."""
-        if self._delivering:
+        if self._delivering or not any(self._in_flight.values()):
             return
         self._delivering = True
         try:

@@ -183,6 +183,10 @@ class GroupMember(ABC):
             raise KeyError(f"{partition} is not owned")
         subscribed.positions[partition] = position if isinstance(position, Position) else Position(position)
 
+    def seek_all(self, position: Position) -> None:
+        """Set the position in every owned partition."""
+        self._p.subscribed.positions.update(dict.fromkeys(self.owned, position))
+
     def commit(self, now: int, offsets_: Mapping[TopicPartition, Position] | None = None, *, retry: bool = True) -> int:
         """Commit positions (all, if none are named); the end comes as `Committed` under the number returned.
 

@@ -19,9 +19,10 @@ from ..members.application import Application, CommitPolicy
 from ..members.consumer import Consumer
 from ..members.consumer_membership import new_member_id
 from ..members.driver import Driver, Link
-from ..members.effects import AskBroker, Closed
+from ..members.effects import AskBroker, Closed, Position
 from ..members.faults import MemberFault
 from ..members.fetch_config import FetchConfig
+from ..members.group_member import earlier
 from ..members.member import Member
 from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
@@ -162,8 +163,7 @@ class SimulatedMember:
             return
         member = self.member
         if self._reads and member.positions_known:
-            for partition in member.owned:
-                member.seek(partition, self._reads * now // 1000)
+            member.seek_all(Position(self._reads * now // 1000))
         member.poll(now)
 
     def _failed(self, fault: MemberFault) -> None:
@@ -225,12 +225,12 @@ class SimulatedMember:
 
     def next_deadline(self) -> int | None:
         """When it has something to do."""
-        due = [self._client.next_deadline()]
+        due = self._client.next_deadline()
         if self._polling and not self._closing:
-            due.append(self.application.next_turn() if self.application is not None else self.member.next_poll())
+            due = earlier(due, self.application.next_turn() if self.application is not None else self.member.next_poll())
         if self._producer is not None:
-            due.append(self._producer.next_deadline())
-        return min((each for each in due if each is not None), default=None)
+            due = earlier(due, self._producer.next_deadline())
+        return due
 
     def _arm(self) -> None:
         if not self.ended:
