@@ -147,10 +147,12 @@ def topics(stage: Stage) -> Iterator[Measured]:
         resource = alterations.AlterConfigsResource(resource_type=2, resource_name=TOPIC, configs=[change])
         title = f"IncrementalAlterConfigs appends 4,000 items, {number}"
         yield stage.ask(alterations.IncrementalAlterConfigsRequest(resources=[resource]), 1, title)
-    for kind, names in (("groups", [f"g{number}" for number in range(20_000)]), ("one topic", [TOPIC] * 600)):
-        asked = [
-            descriptions.DescribeConfigsResource(resource_type=32 if kind == "groups" else 2, resource_name=name, configuration_keys=None)
-            for name in names]
+    node = str(stage.broker.node_id)
+    for kind, number, names in (
+        ("groups", 32, [f"g{number}" for number in range(20_000)]), ("one topic", 2, [TOPIC] * 600), ("one topic", 2, [TOPIC] * 5_000),
+        ("one broker, more than may be answered", 4, [node] * 5_000),
+    ):
+        asked = [descriptions.DescribeConfigsResource(resource_type=number, resource_name=name, configuration_keys=None) for name in names]
         request = descriptions.DescribeConfigsRequest(resources=asked, include_synonyms=True, include_documentation=True)
         yield stage.ask(request, 4, f"DescribeConfigs of {kind}, {len(names)} times")
 

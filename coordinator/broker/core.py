@@ -22,7 +22,7 @@ from ..shards.journal import Effects
 from ..wire.messages.sync_group import SyncGroupRequest
 from .fresh_names import FreshNames
 from .lane import Lane, Waiting, uncollected
-from .limits import MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
+from .limits import ENCODED_AT_ONCE, MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
 from .unserved import Unserved
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ class Broker(FreshNames):
         """The configurations of all brokers of the cluster."""
         self.coordinator = coordinator
         self.parked_fetches = parked_fetches
-        self.random = random
-        self.epoch_ms = epoch_ms
+        self.random, self.epoch_ms = random, epoch_ms
         self.log = log
         self.max_request_bytes: int = configs.get_int("socket.request.max.bytes")
         self.most_response_bytes = min(limits.response_bytes, MOST_IN_A_FRAME)
+        self.encoded_at_once = min(self.most_response_bytes, ENCODED_AT_ONCE)
         self.output: Room[Waiting] = Room(limits.output_bytes)
         """What clients have not taken yet of their answers. The driver counts; connections wait in it."""
         queued = configs.get_int("queued.max.request.bytes")

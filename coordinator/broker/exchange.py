@@ -222,9 +222,11 @@ class Exchange:
                 return
             else:
                 try:
-                    body = response.encode(call.version, broker.most_response_bytes)
+                    body = response.encode(call.version, broker.encoded_at_once)
                 except WireError as error:
                     body = error
+                    if isinstance(error, ResponseTooLarge) and self._is_encoded_later(api, call, correlation_id, response, now):
+                        return
         if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
             self._cannot_send(api, call, body, now)
             return
@@ -244,8 +246,23 @@ class Exchange:
         if size > _LARGE_BODY or len(output) >= _MANY_ANSWERS:
             self._flush()
 
+    def _is_encoded_later(self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int) -> bool:
+        """A small request has a large answer: it is encoded anew, in slices, once no other connection has a large request in hand.
+
+        False: it is larger than answers may be.
+        """
+        if self._broker.encoded_at_once == self._broker.most_response_bytes:
+            return False
+        if self._broker.lane.take(self):
+            self.large = True
+            self._encode_in_slices(api, call, correlation_id, response, now)
+        else:
+            self._park(api, call, correlation_id)
+            self._ready = response
+        return True
+
     def _encode_in_slices(self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int) -> None:
-        """The answer of a large request is large."""
+        """The answer is large, or may be, because its request is."""
         errors = None
 
         def work() -> Slices[bytes]:

@@ -1,9 +1,10 @@
 """Large requests are handled in slices, one request at a time.
 
 Rules: a request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns `Sliced`) and its answer encoded in
-pieces of a fraction of a millisecond; when the turn of the driver's loop is over, the rest waits for the next turn. Of all connections
-only one has a large request in hand, since a request takes many times its bytes while it is handled; the others wait with their bytes, in
-the order in which they came. Does not depend on connections, sockets, clocks.
+pieces of a fraction of a millisecond; so is an answer of more than a MiB encoded, whatever its request. When the turn of the driver's
+loop is over, the rest waits for the next turn. Of all connections only one has a large request in hand, since a request takes many
+times its bytes while it is handled; the others wait with their bytes, in the order in which they came. Does not depend on
+connections, sockets, clocks.
 """
 
 from __future__ import annotations

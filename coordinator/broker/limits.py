@@ -24,6 +24,8 @@ class Limits(NamedTuple):
 
 MOST_IN_A_FRAME: Final = (1 << 31) - 16
 """A frame's length has 31 bits; its header takes some of what it counts."""
+ENCODED_AT_ONCE: Final = MIB
+"""An answer of more bytes is encoded in slices."""
 UNFINISHED_REQUESTS_BYTES: Final = 256 * MIB
 """Of requests that are held unhandled or unfinished, all together, if queued.max.request.bytes does not say."""
 

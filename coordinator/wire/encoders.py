@@ -1,8 +1,8 @@
 """Writes the source of encoders: `encode(o)` for one message and version, as a function or as a generator that encodes in slices.
 
 What the version does not carry is left out, tagged fields only where they differ from their defaults (KIP-482). Bytes
-are gathered in one list and joined once; a message without arrays is one expression. Of a message that is `bounded` they are
-counted while they are gathered, so that an answer that would be too large is never whole in memory.
+are gathered in one list and joined once; a message without arrays is one expression. Of a message that is `bounded` they are joined and
+counted while they are gathered, so that an answer that would be too large is never whole in memory, nor in thousands of pieces.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ PIECES_BETWEEN_LOOKS = 1_024
 
 
 def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int, int, int]:
-    """Count the bytes of the pieces behind `counted`: up to where they are counted, when to count again, how many there are.
+    """Join the pieces behind `counted`, and count their bytes: up to where they are counted, when to count again, how many bytes there are.
 
-    Raises ResponseTooLarge above `most`.
+    Small pieces take several times the memory of what they hold. Raises ResponseTooLarge above `most`.
     """
-    size += sum(map(len, pieces[counted:]))
+    joined = b"".join(pieces[counted:])
+    pieces[counted:] = (joined,)
+    size += len(joined)
     if size > most:
         raise ResponseTooLarge(f"the answer has more than {most} bytes (max_response_bytes)")
     return len(pieces), len(pieces) + PIECES_BETWEEN_LOOKS, size
