@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..judges import ALL, Judge, Verdict, judge
 from ..judges.liveness import FewRebalances, StableWithin
+from ..judges.sessions import GRACE_MS, SessionsEnd
 from .churn import Churn
 from .nemesis import Nemesis
 from .scenario import Scenario
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 _ALLOCATIONS: Final = 5_000_000
 """So many more objects have come than gone between two looks of the garbage collector; usually 700."""
+_CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
+_QUEUED_BYTES: Final = 1 << 16
+"""So much of a member's waits at most for the bandwidth of its link when it falls silent."""
 _STREAMS = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
 
 
@@ -47,6 +51,14 @@ def run_scenario(
     return world
 
 
+def _sessions(scenario: Scenario) -> Callable[[], Judge]:
+    """The judge of sessions, who knows how long those of consumer groups last, and how late a member's last heartbeat may arrive."""
+    session_ms = int(scenario.broker_config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS))
+    queue_ms = _QUEUED_BYTES * 1000 // scenario.bandwidth if scenario.bandwidth else 0
+    late_ms = scenario.delay_ms[1] + queue_ms
+    return lambda: SessionsEnd(session_ms, GRACE_MS + late_ms)
+
+
 @contextmanager
 def _few_collections() -> Iterator[None]:
     """Let the garbage collector look more seldom: a run makes next to no cycles, and looking through a large world takes long."""
@@ -64,6 +76,8 @@ def _few_collections() -> Iterator[None]:
 def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = _STREAMS) -> list[Verdict]:
     """What the judges say that the scenario names, all of them if it names none. `streams`: those that the log has."""
     chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
+    if SessionsEnd in chosen:
+        chosen[chosen.index(SessionsEnd)] = _sessions(scenario)
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:

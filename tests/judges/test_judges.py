@@ -105,6 +105,13 @@ def _answered_twice(lines: list[Line]) -> None:
     lines.insert(lines.index(answered) + 1, dict(answered))
 
 
+def _never_expires(lines: list[Line]) -> None:
+    """The last member is killed in place of leaving, and time goes on."""
+    at = max(at for at, line in enumerate(lines) if line["type"] == "PartitionsAssigned")
+    crash = lines[at] | {"type": "MemberCrashed"}
+    lines[at + 1:] = [crash, crash | {"stream": "fault", "type": "RunEnded", "at_ms": crash["at_ms"] + 120_000}]
+
+
 PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "single_owner": _two_owners,
     "revoked_before_assigned": _assigned_early,
@@ -115,6 +122,7 @@ PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "one_leader": _two_leaders,
     "static_identity": _two_of_one_identity,
     "answered_once": _answered_twice,
+    "sessions_end": _never_expires,
 }
 
 

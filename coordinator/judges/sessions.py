@@ -1,0 +1,188 @@
+"""Sessions end: who sends nothing any more is a member no longer than its session lasts, also while the run goes on.
+
+Owns who is silent: a process that was killed, has ended or is paused, or whose way to the brokers is cut. Heartbeats do not stand in the
+log, so of other members nothing is said here. Sessions begin anew where a coordinator loads the group or stores a generation (ERR-7,
+REB-6), and whatever is done to brokers meanwhile may keep one from ending; who waits for an answer to a JoinGroup does not expire (SES-3).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+from .base import Judge, Line
+
+_MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
+_CONSUMER_SESSION_MS: Final = 60_000
+GRACE_MS: Final = 10_000
+"""For what is on its way when a member falls silent, and for a live driver that is late."""
+_HELD_BACK_MS: Final = 120_000
+"""So late may a request arrive that a fault has delayed."""
+_FORGOTTEN_MS: Final = 3_600_000
+"""Who was in no generation for so long after it fell silent will be in none."""
+_SEEN_LATE_MS: Final = 1_000
+"""A clock that is set forward passes many ends at once: the coordinator acts on them before so much more has passed."""
+_UNDONE_BY: Final = {"StopBroker": "StartBroker", "FenceBroker": "UnfenceBroker", "CutLink": "HealLink", "CutClient": "HealClient"}
+_UNDOES: Final = frozenset(_UNDONE_BY.values())
+_OF_REQUESTS: Final = frozenset({"RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded", "JumpMemberClock", "ResetMember"})
+_ENDS: Final = frozenset({"MemberCrashed", "MemberClosed"})
+_GOES_ON: Final = frozenset({"MemberResumed", "MemberHealed", "MemberSpedUp"})
+_JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
+_GROUP_GONE: Final = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded",
+                                "MembershipReset"})  # fmt: skip
+
+_Key = tuple[str, str]
+"""Group and member id."""
+
+
+class _Silent(NamedTuple):
+    line: Line
+    client: str
+
+
+class SessionsEnd(Judge):
+    """Who is silent for longer than its session is a member no longer. `grace_ms`: allowed beyond that, such as the delays of links."""
+
+    name = "sessions_end"
+    promise = (
+        "a member whose process has ended, is paused or is cut off from all brokers is removed when its session is over, which begins anew "
+        "when its group is loaded or a generation is stored; not while its group joins or is not served, or something is done to brokers"
+    )
+    needs = frozenset({"group", "member"})
+
+    def __init__(self, consumer_session_ms: int | None = None, grace_ms: int = GRACE_MS) -> None:
+        super().__init__()
+        self._consumer_session_ms = consumer_session_ms
+        self._grace_ms = grace_ms
+        self._clients: dict[_Key, str] = {}
+        """What each process, by group and client, called itself last."""
+        self._silent: dict[_Key, _Silent] = {}
+        self._slow: set[str] = set()
+        self._sessions: dict[str, dict[str, int]] = {}
+        """How long the session of each member of a group lasts."""
+        self._joining: set[str] = set()
+        self._anew: dict[str, int] = {}
+        """When the sessions of a group, or of a client's members, may have begun anew last."""
+        self._undone: Counter[str] = Counter()
+        self._disturbed_at = 0
+        self._late: dict[_Key, int] = {}
+        self._now = 0
+
+    def see(self, line: Line) -> None:
+        self._now = line["at_ms"]
+        stream, kind = line["stream"], line["type"]
+        if stream == "group":
+            self._of_group(line, kind)
+        elif stream == "member" and "group" in line:
+            self._of_member(line, kind)
+        elif stream == "fault":
+            self._fault(line, kind)
+        elif kind == "RunStarted" and self._consumer_session_ms is None:
+            told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
+            self._consumer_session_ms = int(told) if told.isdecimal() else None
+        if self._silent:
+            self._look()
+
+    # -- who is silent
+
+    def _of_member(self, line: Line, kind: str) -> None:
+        whose = line["group"], line.get("client", "")
+        if kind == "MemberStarted":
+            self._clients.pop(whose, None)
+        elif line.get("member"):
+            self._clients[whose] = line["member"]
+        if kind in _ENDS:
+            self._falls_silent(line, whose[1], line["group"])
+            self._clients.pop(whose, None)
+
+    def _falls_silent(self, line: Line, client: str, group: str | None = None) -> None:
+        for (of, name), member in self._clients.items():
+            if name == client and group in (None, of):
+                self._silent[of, member] = _Silent(line, client)
+
+    def _fault(self, line: Line, kind: str) -> None:
+        client = line.get("client", "")
+        if kind == "FaultInjected":
+            self._anew[client] = line["at_ms"] + _HELD_BACK_MS
+        elif kind == "PauseMember" or (kind == "CutMember" and line.get("broker") is None and line.get("direction") != "from_broker"):
+            self._falls_silent(line, client)
+        elif kind in _GOES_ON:
+            self._slow.discard(client)
+            self._anew[client] = max(line["at_ms"], self._anew.get(client, 0))
+            running = {(group, member) for (group, name), member in self._clients.items() if name == client}
+            self._silent = {key: who for key, who in self._silent.items() if key not in running}
+        elif kind in ("SlowMember", "CutMember"):
+            self._slow.add(client)
+        elif kind not in _OF_REQUESTS:
+            self._disturbed_at = line["at_ms"]
+            if kind in _UNDONE_BY:
+                self._undone[_UNDONE_BY[kind]] += 1
+            elif kind in _UNDOES and self._undone[kind]:
+                self._undone[kind] -= 1
+
+    # -- who is a member
+
+    def _of_group(self, line: Line, kind: str) -> None:
+        group = line.get("group", "")
+        if kind == "GenerationStored":
+            self._sessions[group] = {member["member_id"]: member["session_timeout_ms"] for member in line["members"]}
+            self._begin_anew(line, group)
+        elif kind == "GroupLoaded":
+            self._begin_anew(line, group)
+        elif kind in _JOINING:
+            self._joining.add(group)
+        elif kind in _GROUP_GONE:
+            self._sessions.pop(group, None)
+            self._silent = {key: who for key, who in self._silent.items() if key[0] != group}
+            self._joining.discard(group)
+            self._anew[group] = line["at_ms"]
+        elif kind == "ConsumerMemberSubscribed":
+            session_ms = line["classic"]["session_timeout_ms"] if line["classic"] else self._consumer_session_ms or _CONSUMER_SESSION_MS
+            self._sessions.setdefault(group, {})[line["member"]] = session_ms
+        elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
+            members = self._sessions.setdefault(group, {})
+            session_ms = members.pop(line["replaced"], 0)
+            self._silent.pop((group, line["replaced"]), None)
+            if session_ms:
+                members[line["member"]] = max(session_ms, line.get("session_timeout_ms", 0))
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+            self._sessions.get(group, {}).pop(line["member"], None)
+            self._silent.pop((group, line["member"]), None)
+
+    def _begin_anew(self, line: Line, group: str) -> None:
+        self._anew[group] = line["at_ms"]
+        self._joining.discard(group)
+
+    # -- the judgement
+
+    def _over_at(self, key: _Key, who: _Silent) -> int | None:
+        """When a silent member should be one no more; None: nobody can say now."""
+        group, member = key
+        session_ms = self._sessions.get(group, {}).get(member)
+        if session_ms is None or group in self._joining or who.client in self._slow or +self._undone:
+            return None
+        begun: int = max(who.line["at_ms"], self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0))
+        return begun + session_ms + self._grace_ms
+
+    def _look(self) -> None:
+        for key, who in list(self._silent.items()):
+            over_at = self._over_at(key, who)
+            if over_at is None or self._now <= over_at:
+                self._late.pop(key, None)
+                if self._now > who.line["at_ms"] + _FORGOTTEN_MS and key[1] not in self._sessions.get(key[0], {}):
+                    del self._silent[key]
+            elif self._now >= self._late.setdefault(key, self._now) + _SEEN_LATE_MS:
+                self._accuse(key)
+                del self._silent[key]
+
+    def finish(self) -> None:
+        for key, who in self._silent.items():
+            over_at = self._over_at(key, who)
+            if over_at is not None and self._now >= over_at + _SEEN_LATE_MS:
+                self._accuse(key)
+
+    def _accuse(self, key: _Key) -> None:
+        who, (group, member) = self._silent[key], key
+        session_ms = self._sessions[group][member]
+        still = f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
+        self.blame(who.line, f"{member} of group {group} falls silent ({who.line['type']}): {still}")
