@@ -24,6 +24,7 @@ from ..transactions.model import Transaction
 from ..transactions.retold import retold
 from ..transactions.states import ENDING
 from . import data_log
+from .begun_offsets import BegunOffsets
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -134,6 +135,7 @@ class Transactions:
 
     def __init__(self, broker: TransactionHost, others: Cooperation | None = None) -> None:
         self.unfinished: list[Unfinished] = []
+        self.begun_offsets = BegunOffsets()
         self._deleted = False
         self._broker = broker
         self._others = others  # None: this broker leads everything
@@ -208,6 +210,12 @@ class Transactions:
             return ErrorCode.INVALID_TXN_STATE
         return fenced(error, knows=False)
 
+    def has_followers(self, transactional_id: str) -> bool:
+        """Whether what is written of a transactional id has to reach other replicas, too."""
+        index = partition_for(self._broker.configs, TRANSACTION_STATE, transactional_id)
+        found = self._broker.cluster.partition(TRANSACTION_STATE, index)
+        return found is not None and len(found.isr) > 1
+
     def availability(self, transactional_id: str) -> ErrorCode:
         """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if this broker does not serve a transactional id; NONE if it does."""
         if not transactional_id:
@@ -262,6 +270,7 @@ class Transactions:
             append_time=topic.effective("message.timestamp.type") == "LogAppendTime")
         data_log.marked(broker.log, broker.node_id, found.topic, found.index, marker, offset, now, cause)
         if found.topic == CONSUMER_OFFSETS:
+            self.begun_offsets.end(topic.id, found, marker.producer_id)
             broker.end_transaction(marker.producer_id, marker.committed, found.index, now, cause)
         if broker.replication is not None:
             broker.replication.mark(found.topic, found.index)

@@ -51,14 +51,24 @@ def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
-    results = []
+    """What is written to replicas is told last: Kafka tells the others meanwhile."""
+    at_once: list[AddPartitionsToTxnResult] = []
+    written: list[AddPartitionsToTxnResult] = []
     for count, one in enumerate(request.transactions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
+        before = _size(broker, one.transactional_id)
         errors = yield from _errors(broker, call, one)
-        results.append(AddPartitionsToTxnResult(
+        waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(one.transactional_id)
+        (written if waits else at_once).append(AddPartitionsToTxnResult(
             transactional_id=one.transactional_id, topic_results=(yield from _results(one.topics, errors, knows=True))))
-    return AddPartitionsToTxnResponse(results_by_transaction=results)
+    return AddPartitionsToTxnResponse(results_by_transaction=at_once + written)
+
+
+def _size(broker: Broker, transactional_id: str) -> int:
+    """How many partitions are in a transaction."""
+    known = broker.transactions.coordinator.transactions.get(transactional_id)
+    return 0 if known is None else len(known.partitions)
 
 
 def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> Slices[dict[Partition, ErrorCode]]:

@@ -60,11 +60,17 @@ def _commit(broker: Broker, call: Call, request: TxnOffsetCommitRequest) -> TxnO
     transactions = broker.transactions
     support = transaction_support(call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE)
     producer = Producer(request.producer_id, request.producer_epoch)
-    error = transactions.admit(request.transactional_id, producer, transactions.offsets_partition(request.group_id), support, call)
-    if error:
-        return transactional_response(request, client_operation_error(error))
+    place = transactions.offsets_partition(request.group_id)
+    topic = broker.cluster.topics[CONSUMER_OFFSETS]
+    seat = topic.id, topic.partitions[place[1]], producer
+    if not transactions.begun_offsets.has(*seat):
+        error = transactions.admit(request.transactional_id, producer, place, support, call)
+        if error:
+            return transactional_response(request, client_operation_error(error))
     answer = broker.coordinate(call, request)
     assert isinstance(answer, TxnOffsetCommitResponse)
+    if any(not partition.error_code for topic in answer.topics for partition in topic.partitions):
+        transactions.begun_offsets.add(*seat)
     if call.version < _KNOWS_LOADING:  # TXN-4
         for partition in (partition for topic in answer.topics for partition in topic.partitions):
             if partition.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

@@ -26,6 +26,7 @@ from ...wire.messages.write_txn_markers import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
+    from ...cluster import Partition
     from ...slices import Slices
     from ..call import Call, Result
     from ..core import Broker
@@ -52,13 +53,13 @@ def _write(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple
         entry.producer_id, entry.producer_epoch, entry.transaction_result, entry.coordinator_epoch, entry.transaction_version)
     topics: dict[str, WritableTxnMarkerTopicResult] = {}
     named = {(topic.name, index): None for topic in entry.topics for index in topic.partition_indexes}
-    partitions = sorted(named, key=lambda partition: broker.cluster.partition(*partition) is not None)
+    partitions = sorted(named, key=lambda partition: _held(broker, *partition) is not None)
     for count, (name, index) in enumerate(partitions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
         row = WritableTxnMarkerPartitionResult(partition_index=index)
         topics.setdefault(name, WritableTxnMarkerTopicResult(name=name)).partitions.append(row)
-        found = broker.cluster.partition(name, index)
+        found = _held(broker, name, index)
         if found is None:
             row.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             continue
@@ -71,3 +72,9 @@ def _write(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple
         except BatchRefused as refusal:
             row.error_code = refusal.error
     return WritableTxnMarkerResult(producer_id=entry.producer_id, topics=list(topics.values())), call
+
+
+def _held(broker: Broker, name: str, index: int) -> Partition | None:
+    """A partition of which the broker has a replica."""
+    found = broker.cluster.partition(name, index)
+    return None if found is None or broker.node_id not in found.replicas else found
