@@ -8,12 +8,14 @@ import tracemalloc
 import pytest
 
 from coordinator.broker import apis
+from coordinator.broker.call import Call, Sliced
 from coordinator.broker.fetch_sessions import MOST_PARTITIONS
-from coordinator.broker.handlers import create_topics
+from coordinator.broker.handlers import create_topics, list_transactions
 from coordinator.broker.handlers import metadata as metadata_handler
 from coordinator.broker.limits import Limits
 from coordinator.cluster.config_defs import ConfigDef, ConfigException, ConfigType, parse_whole
 from coordinator.cluster.topic_names import TopicNames
+from coordinator.slices import whole
 from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
 from coordinator.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -331,3 +333,31 @@ def test_a_topic_that_is_named_again_and_again_gets_one_row_a_partition() -> Non
     (topic,) = answer.results_by_transaction[0].topic_results
     assert [row.partition_index for row in topic.results_by_partition] == list(range(2_000))
     assert [row.partition_error_code for row in topic.results_by_partition] == [55] * 3 + [3] * 1_997
+
+
+class Compared(int):
+    """A number that counts how often it is compared."""
+
+    times = 0
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return int(self) == other
+
+
+def test_producer_ids_are_looked_up_not_searched() -> None:
+    """A filter of 200,000 ids was gone through for each transactional id."""
+    driver = Driver()
+    client = driver.client()
+    for number in range(50):
+        client.ask(InitProducerIdRequest(transactional_id=f"tx-{number}", transaction_timeout_ms=1_000), 4)
+    known = sorted(one.producer_id for one in driver.broker.transactions.coordinator.transactions.values())
+    ids: list[int] = [Compared(number) for number in (*range(1_000_000, 1_020_000), *known[:3])]
+    call = Call(ListTransactionsRequest(producer_id_filters=ids), 1, "test", "/127.0.0.1", 1, 0, "PLAINTEXT", None)
+    handled = list_transactions.handle(driver.broker, call)
+    assert isinstance(handled, Sliced)
+    answer = whole(handled.work, 0)
+    assert isinstance(answer, ListTransactionsResponse)
+    assert sorted(row.producer_id for row in answer.transaction_states) == known[:3]
+    assert Compared.times < 1_000
