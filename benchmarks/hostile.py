@@ -87,7 +87,7 @@ def _one() -> Broker:
 
 def _several(count: int) -> tuple[Broker, Brokers]:
     """The broker that coordinates all groups, and all brokers."""
-    settings = {"offsets.topic.num.partitions": "1", "default.replication.factor": str(count)}
+    settings = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1", "default.replication.factor": str(count)}
     options = ClusterOptions(
         configs=[BrokerConfigs(settings, node_id=node) for node in range(1, count + 1)], random=Random(1), epoch_ms=1_700_000_000_000,
         topics=topic_options([f"{TOPIC}:{PARTITIONS}"]))
@@ -108,7 +108,7 @@ class Stage:
             self.broker = self.runtime = _one()
         else:
             self.broker, self.runtime = _several(brokers)
-        self._settle()
+        self.settle()
         offsets = [OffsetCommitRequestPartition(partition_index=i, committed_offset=i) for i in range(PARTITIONS)]
         self.ask(OffsetCommitRequest(group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=offsets)]), 8)
         protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(1_000))]
@@ -117,7 +117,7 @@ class Stage:
                 group_id="members", session_timeout_ms=45_000, rebalance_timeout_ms=300_000, protocol_type="consumer", protocols=protocols,
             ), 3)
 
-    def _settle(self) -> list[float]:
+    def settle(self) -> list[float]:
         """Let happen what is due, as a driver's timer does; seconds of each piece."""
         holds = []
         while (deadline := self.runtime.next_deadline()) is not None and deadline <= 0:
@@ -131,7 +131,7 @@ class Stage:
         """Do something that is not a request, such as stopping a broker."""
         began = process_time()
         work()
-        holds = [process_time() - began, *self._settle()]
+        holds = [process_time() - began, *self.settle()]
         return Measured(name, max(holds) * 1000, sum(holds) * 1000, 0, 0, "")
 
     def ask(self, request: Request, version: int, name: str = "") -> Measured:
@@ -153,13 +153,13 @@ class Stage:
         connection.receive(data, 0)
         self.runtime.run_resumable(0)
         holds.append(process_time() - began)
-        holds += self._settle()
+        holds += self.settle()
         while broker.wants_turn:
             began = process_time()
             broker.next_turn(0)
             self.runtime.run_resumable(0)
             holds.append(process_time() - began)
-            holds += self._settle()
+            holds += self.settle()
         connection.lost()
         return Measured(name, max(holds) * 1000, sum(holds) * 1000, len(data), sum(map(len, written)), "".join(closed))
 

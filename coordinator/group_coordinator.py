@@ -34,7 +34,6 @@ from .slices import Slices, whole
 from .wire.consumer_protocol import MANY_TOPICS_BYTES
 from .wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from .wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from .wire.messages.list_groups import ListGroupsRequest
 from .wire.messages.sync_group import SyncGroupRequest
 from .wire.schema import Request as RequestMessage
 from .wire.schema import Response
@@ -278,7 +277,6 @@ class GroupCoordinator(Partitions):
 #: Requests that are not served by the shard of the one group that they name, or have a short way.
 _SERVED: dict[type, Callable[[GroupCoordinator, Any, RequestContext, Effects], Response | None]] = {
     HeartbeatRequest: GroupCoordinator._heartbeat,
-    ListGroupsRequest: across.list_groups,
     ConsumerGroupHeartbeatRequest: GroupCoordinator._consumer_heartbeat,
     **dict.fromkeys(across.IN_SLICES, GroupCoordinator._in_one_piece),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..errors import ErrorCode
@@ -42,19 +43,25 @@ class Delayed(Generic[A]):
         self.token = call.token
         self.deadline_ms = call.now + timeout_ms
         self._broker = broker
-        self._waiting = list(awaited)
+        self._waiting: dict[tuple[str, int], list[A]] = {}
+        for each in awaited:
+            self._waiting.setdefault((each.topic, each.partition), []).append(each)
         self._respond = respond
-        self.partitions = [(each.topic, each.partition) for each in self._waiting]
+        self.partitions = list(self._waiting)
 
-    def ready(self) -> bool:
-        """Whether every partition can be told."""
-        self._waiting = [each for each in self._waiting if not self._told(each)]
-        return not self._waiting
+    def ready(self, woken: tuple[str, int] | None = None) -> bool:
+        """Whether every partition can be told. A request may wait for thousands: only `woken` is looked at, None: each of them."""
+        waiting = self._waiting
+        for partition in list(waiting) if woken is None else [woken]:
+            left = [each for each in waiting.pop(partition, ()) if not self._told(each)]
+            if left:
+                waiting[partition] = left
+        return not waiting
 
     def complete(self, now: int) -> None:
         """Answer; what is still waiting has timed out."""
         self.ready()
-        for each in self._waiting:
+        for each in chain.from_iterable(self._waiting.values()):
             each.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         self._broker.answer(self.token, self._respond(), now)
 

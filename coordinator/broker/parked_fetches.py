@@ -27,8 +27,8 @@ class Waiting(Protocol):
     def partitions(self) -> Iterable[tuple[str, int]]:
         """The (topic, index) it watches."""
 
-    def ready(self) -> bool:
-        """Whether it has enough data, or a reason not to wait any longer."""
+    def ready(self, woken: tuple[str, int] | None = None) -> bool:
+        """Whether it has enough data, or a reason not to wait any longer. `woken`: the partition that changed, None: perhaps all."""
 
     def complete(self, now: int) -> None:
         """Answer it."""
@@ -63,7 +63,7 @@ class ParkedFetches:
         watching = self._watching.get(topic)
         if watching is not None and index in watching:
             for fetch in list(watching[index].values()):
-                if fetch.ready():
+                if fetch.ready((topic, index)):
                     self._complete(fetch, now)
 
     def wake_topic(self, topic: str, now: int) -> None:

@@ -32,6 +32,11 @@ from .order import by_partition
 _ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
 
 
+_OFFSETS_AS_A_GROUP: Final = 8
+"""So many offsets that are shown cost about as much as looking at a group."""
+_LISTED_A_STEP: Final = 1_024
+
+
 class ServedGroups(Protocol):
     """What these requests need of the coordinator."""
 
@@ -73,9 +78,12 @@ def fetch_offsets(served: ServedGroups, request: OffsetFetchRequest, context: Re
         group = _as_read(served, request.group_id, served.find(request.group_id, effects), request)
         return OffsetFetchResponse(topics=offset_views.fetch_topics(group, request.topics, request.require_stable))
     rows = []
-    for count, asked in enumerate(request.groups, 1):
-        if not count % ITEMS_A_STEP:
+    left = ITEMS_A_STEP
+    for asked in request.groups:
+        if left <= 0:
+            left = ITEMS_A_STEP
             yield
+        left -= 1
         error = served.refuse(asked.group_id, empty_allowed=True)
         group = None if error else served.find(asked.group_id, effects)
         if group is not None and group.consumer is not None:
@@ -83,6 +91,7 @@ def fetch_offsets(served: ServedGroups, request: OffsetFetchRequest, context: Re
         if not error:
             group = _as_read(served, asked.group_id, group, request)
         topics = [] if error else offset_views.fetch_group_topics(group, asked.topics, request.require_stable)
+        left -= sum(len(topic.partitions) for topic in topics) // _OFFSETS_AS_A_GROUP
         rows.append(OffsetFetchResponseGroup(group_id=asked.group_id, topics=topics, error_code=error))
     return OffsetFetchResponse(groups=rows)
 
@@ -112,13 +121,18 @@ def describe_groups(served: ServedGroups, request: DescribeGroupsRequest, contex
     return DescribeGroupsResponse(groups=[rows[group_id] for group_id in order])
 
 
-def list_groups(served: ServedGroups, request: ListGroupsRequest, context: RequestContext, effects: Effects) -> Response | None:
+def list_groups(served: ServedGroups, request: ListGroupsRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
     """ListGroups: every group that is served and matches the filters (LST-1)."""
     if served.availability.stopped:
         return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if served.availability.any_loading():
         return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-    return ListGroupsResponse(groups=listed(served.groups.values(), request.states_filter, request.types_filter))
+    groups, rows = list(served.groups.values()), []
+    for first in range(0, len(groups), _LISTED_A_STEP):
+        if first:
+            yield
+        rows += listed(groups[first : first + _LISTED_A_STEP], request.states_filter, request.types_filter)
+    return ListGroupsResponse(groups=rows)
 
 
 def delete_groups(served: ServedGroups, request: DeleteGroupsRequest, context: RequestContext, effects: Effects) -> Slices[Response]:
@@ -153,9 +167,10 @@ IN_SLICES: Final[dict[type, Callable[[Any, Any, RequestContext, Effects], Slices
     OffsetFetchRequest: fetch_offsets,
     DescribeGroupsRequest: describe_groups,
     DeleteGroupsRequest: delete_groups,
+    ListGroupsRequest: list_groups,
     ConsumerGroupDescribeRequest: _describe_consumer_groups,
 }
-"""Requests that may name many groups."""
+"""Requests that may name many groups, or mean all."""
 
 
 def in_slices(served: ServedGroups, request: Request, now: int) -> Slices[Outcome]:

@@ -52,10 +52,11 @@ def removing_offsets(partitions: Collection[tuple[str, int]], fold: Fold) -> Wor
     """Drop what groups committed for partitions that are gone (EXP-7)."""
 
     def remove(group: Group, effects: Effects) -> int:
+        cost = 1 + min(len(partitions), len(group.offsets))
         gone = removed_with_topics(group, partitions)
         if gone is not None:
             fold(group, gone, effects)
-        return 1 + min(len(partitions), len(group.offsets))
+        return cost
 
     return remove
 

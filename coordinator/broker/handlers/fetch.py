@@ -126,7 +126,7 @@ class Operation:
             return None
         return self._response(answers)
 
-    def ready(self) -> bool:
+    def ready(self, woken: tuple[str, int] | None = None) -> bool:
         """Whether waiting is over: enough bytes, or a partition that can no longer be read as asked."""
         size = 0
         for _, topic, partition in self._asked:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..call import Sliced
+
 if TYPE_CHECKING:
-    from ..call import Call, Result
+    from ..call import Call
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once (LST-*)."""
-    return broker.coordinate(call, call.message)
+def handle(broker: Broker, call: Call) -> Sliced:
+    """Answered at once (LST-*), in slices: there may be many groups."""
+    return Sliced(broker.coordinate_in_slices(call, call.message))
