@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .call import Call
     from .parked_fetches import ParkedFetches
 
+_MARKERS_A_STEP = 128
 ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
 """What a version of Produce or TxnOffsetCommit can do: add its partition to the transaction by itself (KIP-890), understand 120."""
 
@@ -136,7 +137,7 @@ class Transactions:
     def __init__(self, broker: TransactionHost, others: Cooperation | None = None) -> None:
         self.unfinished: list[Unfinished] = []
         self.begun_offsets = BegunOffsets()
-        self._deleted = False
+        self._deleted = self._more = False  # `_more`: markers could be written, had there not been many
         self._broker = broker
         self._others = others  # None: this broker leads everything
         config = TransactionConfig()
@@ -281,7 +282,7 @@ class Transactions:
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""
-        due = (self.coordinator.next_deadline(), self._give_up.next())
+        due = (self.coordinator.next_deadline(), self._give_up.next(), 0 if self._more and self.unfinished else None)
         return min((at for at in due if at is not None), default=None)
 
     def tick(self, now: int) -> None:
@@ -320,8 +321,9 @@ class Transactions:
     def go_on(self, now: int) -> None:
         """Write the markers that can be written now, where the decision is replicated, and complete what has all of them.
 
-        To be called after answers were sent, and when leaders, hosts or links changed.
+        To be called after answers were sent, and when leaders, hosts or links changed. Of many it writes some, and the rest is due at once.
         """
+        self._more = False
         unfinished, self.unfinished = self.unfinished, []
         for each in unfinished:
             self._finish(each, now)
@@ -365,7 +367,13 @@ class Transactions:
         if error or not self.coordinator.writable:
             self.unfinished.append(each)
             return
-        waiting = [partition for partition in each.partitions if not self._mark(partition, each.marker, now, ending.cause)]
+        left, waiting = _MARKERS_A_STEP, list[Partition]()
+        for one in each.partitions:
+            if left and self._mark(one, each.marker, now, ending.cause):
+                left -= 1
+            else:
+                waiting.append(one)
+        self._more |= bool(waiting) and not left
         if waiting or self.coordinator.append_error(ending.transactional_id):
             self.unfinished.append(each._replace(partitions=waiting))
         else:
