@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 from .base import Judge, Line
 from .consumer_groups import LEFT_FOR_NOW
+
+_OTHER_MEMBERSHIP: Final = frozenset({
+    "GroupDeleted", "MembershipReset", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"})
+_GENERATIONS_KEPT: Final = 3
+_COPIED_WITHIN_MS: Final = 60_000
+"""What a coordinator wrote longer ago than that, all replicas in sync have, or they are not in sync (replica.lag.time.max.ms)."""
+
+
+class _Holder(NamedTuple):
+    member: str
+    since: int
 
 
 class GenerationsGrow(Judge):
@@ -89,36 +102,69 @@ class StaticIdentity(Judge):
     """A group instance id belongs to one member at a time."""
 
     name = "static_identity"
-    promise = "a group instance id belongs to one member at a time: who comes later replaces, and fences, who had it (KIP-345)"
+    promise = (
+        "a group instance id belongs to one member at a time: who comes later replaces, and fences, who had it (KIP-345); a coordinator "
+        "that loads a group has the members of the generation that it loads, or those of a consumer group, the last minute aside, of which "
+        "a broker that crashed may not have told the others all"
+    )
 
     def __init__(self) -> None:
         super().__init__()
-        self._holders: dict[tuple[str, str], str] = {}
-        self._stored: dict[str, set[str]] = {}  # the members of each group's stored generation: a coordinator loads those (ERR-7)
+        self._holders: dict[str, dict[str, _Holder]] = {}
+        self._stored: dict[str, dict[int, dict[str, _Holder]]] = {}
+        """Of each group's latest generations, as far as they are stored for certain: a coordinator loads those (ERR-7)."""
+        self._consumers: set[str] = set()
+        self._unclean = False
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
+        if kind == "LeaderElected" and line.get("topic") == "__consumer_offsets" and "nclean" in str(line.get("reason", "")):
+            self._unclean = True
+        elif line["stream"] == "group":
+            self._of_group(line, kind, group, self._holders.setdefault(group, {}))
+
+    def _of_group(self, line: Line, kind: str, group: str, holders: dict[str, _Holder]) -> None:
         if kind == "GroupLoaded":
-            loaded = self._stored.get(group, set())
-            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder in loaded}
-        elif kind in ("GroupUnloaded", "GroupDeleted"):
-            self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group}
+            self._loaded(line, group, holders)
+        elif kind in _OTHER_MEMBERSHIP:
+            holders.clear()
+            self._stored.pop(group, None)
+            self._consumers.discard(group)
+            if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
+                self._consumers.add(group)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, line["member"])}
+            for instance in [instance for instance, holder in holders.items() if holder.member == line["member"]]:
+                del holders[instance]
         elif kind == "MemberReplaced":
-            self._holders[group, line["group_instance_id"]] = line["member"]
+            holders[line["group_instance_id"]] = _Holder(line["member"], line["at_ms"])
+            for stored in self._stored.get(group, {}).values():  # whether that is stored depends on how it came back
+                stored.pop(line["group_instance_id"], None)
         elif kind == "ConsumerMemberReplaced":
-            self._holders[group, line["subscription"]["group_instance_id"]] = line["member"]
+            holders[line["subscription"]["group_instance_id"]] = _Holder(line["member"], line["at_ms"])
         elif kind in ("MemberJoined", "ConsumerMemberSubscribed") and line["group_instance_id"] is not None:
             self._took(line, line["group_instance_id"], line["member"])
         elif kind == "GenerationStored":
-            self._stored[group] = {member["member_id"] for member in line["members"]}
-            for member in line["members"]:
-                if member["group_instance_id"] is not None:
-                    self._took(line, member["group_instance_id"], member["member_id"])
+            named = {row["group_instance_id"]: row["member_id"] for row in line["members"] if row["group_instance_id"] is not None}
+            known = self._stored.setdefault(group, {})
+            known[line["generation"]] = {instance: _Holder(member, line["at_ms"]) for instance, member in named.items()}
+            for old in sorted(known)[:-_GENERATIONS_KEPT]:
+                del known[old]
+            for row in line["members"]:
+                if row["group_instance_id"] is not None:
+                    self._took(line, row["group_instance_id"], row["member_id"])
+
+    def _loaded(self, line: Line, group: str, holders: dict[str, _Holder]) -> None:
+        if group in self._consumers:
+            kept = {instance: holder for instance, holder in holders.items() if holder.since < line["at_ms"] - _COPIED_WITHIN_MS}
+        else:
+            kept = dict(self._stored.get(group, {}).get(line.get("generation", -1), {}))
+        holders.clear()
+        if not self._unclean:
+            holders.update(kept)
 
     def _took(self, line: Line, instance: str, member: str) -> None:
-        holder = self._holders.setdefault((line["group"], instance), member)
+        holders = self._holders[line["group"]]
+        holder = holders.setdefault(instance, _Holder(member, line["at_ms"])).member
         if holder != member:
             self.blame(line, f"{instance} is {member} and {holder} at once")
-            self._holders[line["group"], instance] = member
+            holders[instance] = _Holder(member, line["at_ms"])

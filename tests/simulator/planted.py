@@ -228,6 +228,17 @@ def offsets_are_lost_with_their_coordinator(patch: Patch) -> None:
     patch.setattr(load, "evolve", lambda group, event, at: None if isinstance(event, OffsetsCommitted) else fold(group, event, at))
 
 
+def static_members_are_forgotten_by_loads(patch: Patch) -> None:
+    fold = load.evolve
+
+    def forgets(group: Any, event: Any, at: Any) -> None:
+        fold(group, event, at)
+        if isinstance(group.membership, ClassicGroup):
+            group.membership.static_members.clear()
+
+    patch.setattr(load, "evolve", forgets)
+
+
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
     here = globals()
     return {name: here[name] for name in here if callable(here[name]) and getattr(here[name], "__module__", "") == __name__
