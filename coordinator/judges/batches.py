@@ -34,6 +34,7 @@ class PartitionBatches:
         self._firsts: list[int] = []
         self._batches: list[Batch] = []
         self._open: dict[int, list[Batch]] = {}
+        self._marked_to = 0  # the offset behind the last marker
 
     def append(self, line: Line) -> list[Batch]:
         """A batch was appended; returns those whose place it took."""
@@ -47,6 +48,7 @@ class PartitionBatches:
 
     def cut(self, end: int) -> list[Batch]:
         """Nothing from this offset on is there any more; returns what was."""
+        self._marked_to = min(self._marked_to, end)
         if not self._batches or self._batches[-1].last < end:
             return []
         keep = next((at for at in range(len(self._batches), 0, -1) if self._batches[at - 1].last < end), 0)
@@ -59,11 +61,12 @@ class PartitionBatches:
 
     @property
     def end(self) -> int:
-        """The offset behind the last batch."""
-        return self._batches[-1].last + 1 if self._batches else 0
+        """The offset behind the last batch or marker."""
+        return max(self._batches[-1].last + 1 if self._batches else 0, self._marked_to)
 
     def mark(self, line: Line) -> list[Batch]:
         """A transaction has ended here; returns its batches."""
+        self._marked_to = max(self._marked_to, line["offset"] + 1)
         ended = self._open.pop(line["producer_id"], [])
         for batch in ended:
             batch.outcome = line["committed"]

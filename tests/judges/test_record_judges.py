@@ -335,20 +335,6 @@ def _written(seq: int, offset: int, broker: int, sequence: int, **more: Any) -> 
     return _line(seq, "RecordsAppended", "data", broker=broker, offset=offset, last_offset=offset, sequence=sequence, **row | more)
 
 
-def test_who_expired_by_a_clock_that_jumped_may_be_written_again() -> None:
-    """producer.id.expiration.ms: looked at every ten minutes, by the broker's wall clock, against the time in the records."""
-    day, look = 86_400_000, 600_000
-    first, jump = _written(1, 0, 1, 0), _line(2, "JumpClock", "fault", broker=1, by_ms=day)
-    behind = _line(2, "JumpMemberClock", "fault", client="p-1", by_ms=-day)
-    first["at_ms"] = 0
-    again = _written(3, 1, 1, 0) | {"at_ms": look}
-    assert "idempotent_writes_once" not in broken([first, jump, again])
-    assert "idempotent_writes_once" not in broken([first, behind, again])
-    assert "idempotent_writes_once" in broken([first, jump, again | {"at_ms": look - 1}])
-    assert "idempotent_writes_once" in broken([first, jump | {"by_ms": day - 1}, again])
-    assert "idempotent_writes_once" in broken([first, behind | {"client": "p-2"}, again])
-
-
 _ELECTED = _line(3, "LeaderElected", "cluster", topic="t", partition=0, leader_id=1, reason="broker 3 sent no heartbeat for 9000 ms")
 
 
