@@ -6,6 +6,7 @@ differences from the first variant, paired by seed. `DIR/analysis` has all of it
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,22 +28,23 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Analyse; 0, or 2 if the directory cannot be read."""
+    """Analyse; 0, 2 if the directory cannot be read, 130 if it was interrupted."""
     from coordinator.pipeline.spark.folders import tables_in
-    from coordinator.pipeline.spark.session import PipelineError, session
+    from coordinator.pipeline.spark.session import PipelineError, session, working
 
     try:
         tables_in(args.dir)
         spark = session("coordinator analyse", args.master)
-        try:
+        with working(spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"):
             from coordinator.pipeline.spark.analysis import analyse, write
 
             analysis = analyse(spark, args.dir)
             write(analysis, Path(args.dir) / "analysis")
-        finally:
-            spark.stop()
     except PipelineError as error:
         raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        print("\nstopped before its end; run it again", file=sys.stderr)
+        return 130
     show(analysis)
     return 0
 

@@ -45,7 +45,7 @@ def _seconds(text: str) -> float:
 def run(args: Namespace) -> int:
     """Follow; 0 when it is told to stop, 2 if the log cannot be followed."""
     from coordinator.pipeline.alerts import Limits
-    from coordinator.pipeline.spark.session import PipelineError, reason, session
+    from coordinator.pipeline.spark.session import PipelineError, reason, session, stop
 
     limits = Limits(storm=args.storm, stuck_join_ms=round(args.stuck_join * 1000))
     out = Path(args.out)
@@ -74,7 +74,7 @@ def run(args: Namespace) -> int:
     except Exception as error:  # what a query ends in is Spark's
         raise UsageError(reason(error)) from None
     finally:
-        spark.stop()
+        stop(spark)
     return 0
 
 

@@ -6,6 +6,7 @@ network and no scripts; beside it stand the same numbers as CSV and the plots as
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -22,22 +23,23 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Report; 0, or 2 if the directory cannot be read or the report cannot be written."""
+    """Report; 0, 2 if the directory cannot be read or the report cannot be written, 130 if it was interrupted."""
     from coordinator.pipeline.spark.folders import tables_in
-    from coordinator.pipeline.spark.session import PipelineError, session
+    from coordinator.pipeline.spark.session import PipelineError, session, working
 
     try:
         tables_in(args.dir)
         if args.out is not None and Path(args.out).exists() and not Path(args.out).is_dir():
             raise PipelineError(f"--out {args.out}: it is a file; give a directory")
         spark = session("coordinator report", args.master)
-        try:
+        with working(spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"):
             from coordinator.pipeline.spark.report import make_report
 
             made = make_report(spark, args.dir, None if args.out is None else Path(args.out))
-        finally:
-            spark.stop()
     except PipelineError as error:
         raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        print("\nstopped before its end: the report is not whole; run it again", file=sys.stderr)
+        return 130
     print(made)
     return 0

@@ -25,19 +25,17 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: Namespace) -> int:
     """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be, 130 if it was interrupted."""
     from coordinator.pipeline.spark.folders import check_sweep_out
-    from coordinator.pipeline.spark.session import PipelineError, session
+    from coordinator.pipeline.spark.session import PipelineError, session, working
     from coordinator.pipeline.sweeps import SweepError, read_sweep
 
     try:
         sweep = read_sweep(args.sweep)
         check_sweep_out(Path(args.out))
         spark = session("coordinator sweep", args.master)
-        try:
+        with working(spark, "mend that; the same command goes on where it stopped"):
             from coordinator.pipeline.spark.sweep import run_sweep
 
             swept = run_sweep(spark, sweep, args.out, tell)
-        finally:
-            spark.stop()
     except (SweepError, PipelineError) as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ counts add up. docs/tables.md describes the tables, docs/pipeline.md what to do 
 
 from __future__ import annotations
 
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
@@ -39,10 +40,10 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
 
 
 def run(args: Namespace) -> int:
-    """Make the tables; 0, or 2 if they cannot be made."""
+    """Make the tables; 0, 2 if they cannot be made, 130 if it was interrupted."""
     from coordinator.pipeline.sources import SourceError, log_files
     from coordinator.pipeline.spark.folders import check_out
-    from coordinator.pipeline.spark.session import PipelineError, session
+    from coordinator.pipeline.spark.session import PipelineError, session, working
 
     try:
         check_out(Path(args.out), replace=args.replace)
@@ -50,15 +51,16 @@ def run(args: Namespace) -> int:
         if files:
             log_files(files)
         spark = session("coordinator tables", args.master, settings=topic_settings(args.logs))
-        try:
+        with working(spark, f"the tables in {args.out} are not whole; mend that and run the command again"):
             from coordinator.pipeline.spark.tables import make_tables
 
             began = time.perf_counter()
             made = make_tables(spark, args.logs, args.out, replace=args.replace)
-        finally:
-            spark.stop()
     except (SourceError, PipelineError) as error:
         raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        print("\nstopped before its end: the tables are not whole; run it again", file=sys.stderr)
+        return 130
     counts = made.counts
     print(f"{counts.runs} runs of {made.files} files in {made.chunks} chunks; {time.perf_counter() - began:.1f} s")
     rest = f"{counts.quarantined} quarantined, {counts.cut_short} cut short, {counts.blank} blank"

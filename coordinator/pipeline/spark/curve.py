@@ -15,7 +15,7 @@ from ..statistics import quantile
 from . import plots
 from .analysis import write_csv
 from .folders import tables_in
-from .session import PipelineError, session
+from .session import PipelineError, session, working
 from .sweep import run_sweep
 
 SCENARIO = Path("docs/curve/scenario.toml")
@@ -81,7 +81,7 @@ def read_sizes(text: str, seeds: int) -> dict[int, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compute; 0, 1 if a simulation failed, 2 for what cannot be."""
+    """Compute; 0, 1 if a simulation failed, 2 for what cannot be, 130 if it was interrupted."""
     parser = argparse.ArgumentParser(prog="curve", description=__doc__, allow_abbrev=False)
     parser.add_argument(
         "--sizes", default=",".join(map(str, SIZES)), metavar="SIZE[:SEEDS],...",
@@ -101,18 +101,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         text = SCENARIO.read_text(encoding="utf-8")
         spark = session("the curve", args.master)
-        try:
+        with working(spark, "mend that; the same command goes on where it stopped"):
             for size, seeds in sizes.items():
                 sweep = curve_sweep(text, [size], seeds)
                 ended.update(run_sweep(spark, sweep, folders[size], lambda told: print(told, file=sys.stderr, flush=True)).by_status)
             out = Path(args.out)
             out.mkdir(parents=True, exist_ok=True)
             write_curve(spark, list(folders.values()), out, f"make curve SIZES={args.sizes} SEEDS={args.seeds}")
-        finally:
-            spark.stop()
     except (PipelineError, OSError) as error:
         print(f"curve: error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("\nstopped before its end; the same command goes on where it stopped", file=sys.stderr)
+        return 130
     told = ", ".join(f"{count} {status}" for status, count in sorted(ended.items()))
     print(f"{ended.total()} simulations: {told}; {args.out}/README.md")
     return 1 if ended["failed"] else 0

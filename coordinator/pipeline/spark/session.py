@@ -13,6 +13,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +85,46 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
     return spark
 
 
+@contextmanager
+def working(spark: Any, what_to_do: str) -> Iterator[None]:
+    """The work of a session, which is stopped at its end.
+
+    What Spark, its link to Java, Arrow or the disk end the work in is a PipelineError, which ends with `what_to_do`. An exception of our
+    own code on the driver stays what it is, and so does KeyboardInterrupt.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, PipelineError) or not _from_outside(error):
+            raise
+        raise PipelineError(f"ended midway ({reason(error)}): {what_to_do}") from None
+    finally:
+        stop(spark)
+
+
+def stop(spark: Any) -> None:
+    """Stop a session. Where its Java has gone before, there is nothing left to stop."""
+    try:
+        spark.stop()
+    except Exception as error:
+        if not _from_outside(error):
+            raise
+
+
+def _from_outside(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return True
+    return any(each.__module__.partition(".")[0] in ("pyspark", "py4j", "pyarrow") for each in type(error).__mro__)
+
+
 def reason(error: Exception) -> str:
-    """What Spark or Py4J raised, in one line. Py4J's first line says only which call failed: then it is the innermost cause in Java."""
+    """What Spark or Py4J raised, in one line.
+
+    Of a task's Python it is the exception itself. Py4J's first line says only which call failed: then it is the innermost cause in Java.
+    """
+    raised = re.search(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", str(error))
+    if raised is not None:
+        return raised[1].strip()
     lines = [line.strip() for line in str(error).split("\n") if line.strip()] or [type(error).__name__]
     if not lines[0].startswith("An error occurred while calling"):
         return lines[0]
