@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from types import ModuleType
 from typing import Any
@@ -63,3 +64,9 @@ Caused by: java.io.IOException: No space left on device
     ended = "[STREAM_FAILED] Query terminated with exception: No space left on device\n=== Streaming Query ===\n:  +- relation"
     assert sessions.reason(RuntimeError(ended)) == ended.partition("\n")[0]
     assert sessions.reason(ValueError("the log became shorter\nsecond line")) == "the log became shorter"
+
+
+@pytest.mark.parametrize(("path", "shown"), [("/x/py4j/java_gateway.py", False), ("/x/pyspark/context.py", True), ("/x/app.py", True)])
+def test_what_py4j_logs_before_it_raises_it_is_not_shown(path: str, shown: bool) -> None:
+    record = logging.LogRecord("root", logging.ERROR, path, 1038, "Exception while sending command.", None, None)
+    assert sessions._not_py4j(record) is shown

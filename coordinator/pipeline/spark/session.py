@@ -6,6 +6,7 @@ Local defaults are set for `local[...]` only; on a cluster its own configuration
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -70,6 +71,7 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise PipelineError(MISSING.format(error=error)) from None
+    logging.getLogger().addFilter(_not_py4j)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(_retrying(master))
@@ -130,6 +132,11 @@ def reason(error: Exception) -> str:
         return lines[0]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     return causes[-1] if causes else next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+
+
+def _not_py4j(record: logging.LogRecord) -> bool:
+    """Py4J tells the root logger, with a traceback, of whatever ends a call, Ctrl-C too, and then raises it: once is enough."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _not_started(master: str, error: Exception) -> str:
