@@ -330,12 +330,12 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     # -- the whole -----------------------------------------------------------------------------------------------------
 
-    def reset(self) -> None:
-        """Forget faults, groups and topics, as far as no member is left in a group: clean for the next test."""
+    def reset(self, *, keep_topics: Collection[str] = ()) -> None:
+        """Forget faults, groups and topics, but for those to be kept: clean for the next test. What is kept keeps its records."""
         from .resetting import reset
 
         session = self._session
-        self.run(lambda: reset(session))
+        self.run(lambda: reset(session, keep_topics))
 
     def snapshot(self) -> Snapshot:
         """Topics, records, groups, offsets and transactions as they are now, for `restore`: here, any number of times, or at another

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .session import KitSession
 
 
-def reset(session: KitSession) -> None:
+def reset(session: KitSession, keep_topics: Collection[str]) -> None:
     """Forget everything that clients and tests put in. Members are taken out of their groups first, as an administrator does."""
     now = session.now()
     session.faults.forget(now)
@@ -28,5 +29,5 @@ def reset(session: KitSession) -> None:
         ask(broker, DeleteGroupsRequest(groups_names=[group_id]), DeleteGroupsResponse, now)
     broker = session.any_broker()
     for name, topic in list(broker.cluster.topics.items()):
-        if not topic.internal:
+        if not topic.internal and name not in keep_topics:
             topics.delete(broker, now, name)

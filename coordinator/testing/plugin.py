@@ -24,6 +24,11 @@ REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
 _MARKER = "kafka(topics=..., config=..., brokers=..., seed=..., log=...): options of the broker that the fixture kafka starts"
 _IN_USE = pytest.StashKey[list[Any]]()
+_AWAITED = "can't be used in 'await' expression"
+_WHAT_IS_AWAITED = (
+    "Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do. Other words are called as they are, "
+    'such as akafka.create_topic("orders").')
+_SESSION = pytest.StashKey["Emulator"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -236,21 +241,32 @@ def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def _session_emulator(request: pytest.FixtureRequest) -> Iterator[Emulator]:
+def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
+    """One emulator for the whole run, emptied after each test that uses it: groups, faults and the topics that the test made go.
+
+    Fixtures of any scope may use it. Topics that those of a broader scope than a function made stay as long as the broker.
+    """
     with _made(request, {}) as running:
+        request.config.stash[_SESSION] = running
         yield running
+        del request.config.stash[_SESSION]
 
 
-@pytest.fixture
-def session_kafka(request: pytest.FixtureRequest, _session_emulator: Emulator) -> Iterator[Emulator]:
-    """One emulator for the whole run, emptied after each test: topics, groups and faults go."""
-    request.node.stash.setdefault(_IN_USE, []).append(_session_emulator)
-    yield _session_emulator
+@pytest.fixture(autouse=True)
+def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Set up behind all fixtures of broader scopes, and before the test's own."""
+    running = request.config.stash.get(_SESSION, None) if "session_kafka" in request.fixturenames else None
+    if running is None:
+        yield
+        return
+    request.node.stash.setdefault(_IN_USE, []).append(running)
+    there_before = running.topics()
+    yield
     try:
-        _warn_of_topics(_session_emulator)
-        _check_faults(_session_emulator)
+        _warn_of_topics(running)
+        _check_faults(running)
     finally:
-        _session_emulator.reset()
+        running.reset(keep_topics=there_before)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -263,6 +279,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             text = _story(kafka)
             if text:
                 report.sections.append((f"Kafka groups{f' of broker {number + 1}' if number else ''}", text))
+        if "akafka" in getattr(item, "fixturenames", ()) and call.excinfo is not None and _AWAITED in str(call.excinfo.value):
+            report.sections.append(("akafka", _WHAT_IS_AWAITED))
     return report
 
 

@@ -50,6 +50,53 @@ def test_fixtures_markers_and_settings(pytester: pytest.Pytester) -> None:
     _run(pytester).assert_outcomes(passed=5)
 
 
+def test_fixtures_of_broader_scopes_use_the_broker_of_the_run(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def orders(session_kafka):
+            session_kafka.create_topic("orders", 2)
+            session_kafka.produce("orders", [b"coffee"])
+            return session_kafka
+
+        @pytest.fixture(scope="module", autouse=True)
+        def of_the_module(session_kafka):
+            session_kafka.create_topic("of-the-module", 1)
+
+        @pytest.mark.parametrize("number", range(2))
+        def test_both(orders, number):
+            assert orders.topics() == {"orders": 2, "of-the-module": 1}
+            assert orders.groups() == []
+            assert sum(orders.end_offsets("orders").values()) == 1
+            orders.create_topic("of-the-test", 1)
+            orders.group("g").commit({("orders", 0): 1})
+
+        def test_charged(orders):
+            orders.fail("Fetch", "NOT_LEADER_OR_FOLLOWER")
+
+        class TestUnittest:
+            def test_not_charged(self, request):
+                assert request.getfixturevalue("orders").faults() == []
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["*ERROR at teardown of test_charged*", "no request met this fault*"])
+
+
+def test_what_was_awaited_and_does_not_wait_is_told(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.asyncio
+        async def test_it(akafka):
+            await akafka.create_topic("orders", 2)
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do.*"])
+
+
 def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         def test_it(kafka):
