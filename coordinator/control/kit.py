@@ -331,7 +331,10 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
     # -- the whole -----------------------------------------------------------------------------------------------------
 
     def reset(self, *, keep_topics: Collection[str] = ()) -> None:
-        """Forget faults, groups and topics, but for those to be kept: clean for the next test. What is kept keeps its records."""
+        """Forget faults, groups and topics, but for those to be kept: clean for the next test. What is kept keeps its records.
+
+        Raises ControlError for topics that are not there.
+        """
         from .resetting import reset
 
         session = self._session

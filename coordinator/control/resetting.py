@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from . import topics
+from . import arguments, topics
 from .own_requests import ask
 
 if TYPE_CHECKING:
@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
 
 def reset(session: KitSession, keep_topics: Collection[str]) -> None:
-    """Forget everything that clients and tests put in. Members are taken out of their groups first, as an administrator does."""
-    now = session.now()
+    """Forget everything that clients and tests put in, but for topics to be kept.
+
+    Members are taken out of their groups first, as an administrator does. Raises ControlError for topics to keep that are not there.
+    """
+    kept = arguments.listed("topics to keep", keep_topics)
+    now, broker = session.now(), session.any_broker()
+    for name in kept:
+        topics.topic_of(broker, name)
     session.faults.forget(now)
     for group_id in sorted(session.group_ids()):
         broker = session.serving(group_id)
@@ -29,5 +35,5 @@ def reset(session: KitSession, keep_topics: Collection[str]) -> None:
         ask(broker, DeleteGroupsRequest(groups_names=[group_id]), DeleteGroupsResponse, now)
     broker = session.any_broker()
     for name, topic in list(broker.cluster.topics.items()):
-        if not topic.internal and name not in keep_topics:
+        if not topic.internal and name not in kept:
             topics.delete(broker, now, name)

@@ -23,6 +23,13 @@ class Jump:
     grace: float = told("real seconds in which living members may answer a rebalance that begins on the way", DEFAULT_GRACE_S)
 
 
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What stays."""
+
+    keep_topics: list[str] = told("topics that stay, with their records", [])
+
+
 @operation("GET", "/", answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER))
 def about(port: Port, body: Any) -> Any:
     """What is served here, and the address for Kafka clients."""
@@ -43,8 +50,8 @@ async def advance(port: Port, body: Jump) -> Any:
     return {"events": kafka.fallen_due(since)}
 
 
-@operation("POST", "/reset", answer=DONE)
-def reset(port: Port, body: Any) -> Any:
-    """Forget faults, groups and topics: clean for the next test."""
-    port.kafka.reset()
+@operation("POST", "/reset", body=Clean, answer=DONE)
+def reset(port: Port, body: Clean) -> Any:
+    """Forget faults, groups and topics, but for those to be kept: clean for the next test."""
+    port.kafka.reset(keep_topics=body.keep_topics)
     return {"done": True}

@@ -221,9 +221,9 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Emulator.load_coordinator`."""
         self._caller.post("/coordinator/load", {"partition": partition})
 
-    def reset(self) -> None:
+    def reset(self, *, keep_topics: Collection[str] = ()) -> None:
         """See `Kit.reset`."""
-        self._caller.post("/reset")
+        self._caller.post("/reset", {"keep_topics": arguments.listed("topics to keep", keep_topics)})
 
     def snapshot(self) -> RemoteSnapshot:
         """See `Kit.snapshot`. It stays with the emulator that took it."""

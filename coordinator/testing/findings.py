@@ -18,6 +18,7 @@ were processed when each was sent, everything else from lines of the event log. 
 | blocks the rebalance | the application has not rejoined, or was removed for that |
 | rebalances without cause | the group rebalances again and again although nobody came, went or failed |
 | stops reading | records of a partition that it owns are never processed, those of its others are |
+| reads nothing | it is a member of its group and has processed none of the records that were there |
 | does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
 | no member of its group | it commits or reads for the group and is no member, as consumers that assign partitions to themselves |
 | joins another group | its consumer joined a group of another name, such as one that is drawn at each start |
@@ -61,6 +62,7 @@ NOT_COMMITTED = "stops without committing"
 IGNORES_COMMITTED = "ignores what is committed"
 RESTLESS = "rebalances without cause"
 STOPS_READING = "stops reading"
+READS_NOTHING = "reads nothing"
 DOES_NOT_LEAVE = "does not leave"
 NO_MEMBER = "no member of its group"
 ELSEWHERE = "joins another group"
@@ -89,6 +91,14 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}"
+
+
+class ApplicationError(AssertionError):
+    """What is wrong with the application: all findings, each with its name. `findings`: the same as values."""
+
+    def __init__(self, found: list[Finding], told: str = "") -> None:
+        self.findings = found
+        super().__init__("".join(f"\n- {finding}" for finding in found) + (f"\n{told}" if told else ""))
 
 
 class CommitSeen(NamedTuple):
@@ -122,6 +132,7 @@ class OthersCommit(NamedTuple):
 
 def gaps(
     processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
+    where: str = "committed at",
 ) -> list[Finding]:
     """Records that exist below a committed offset and were never processed. `records`: offsets by partition, from where the test began."""
     done = set(processed)
@@ -129,7 +140,7 @@ def gaps(
     for (topic, index), offset in sorted(committed.items()):
         missing = [at for at in records.get((topic, index), ()) if at < offset and (topic, index, at) not in done]
         if missing:
-            found.append(Finding(GAP, f"{topic}-{index} is committed at {offset}, but never processed were {_listed(missing)}"))
+            found.append(Finding(GAP, f"{topic}-{index} is {where} {offset}, but never processed were {_listed(missing)}"))
     return found
 
 
@@ -190,7 +201,7 @@ def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) ->
 def unfinished(
     processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
 ) -> list[Finding]:
-    """Why not everything is committed: it is processed, or one partition is not read while others are."""
+    """Why not everything is committed: it is processed, or one partition is not read while others are, or none is."""
     done: dict[TopicPartition, set[int]] = {}
     for topic, index, offset in processed:
         done.setdefault((topic, index), set()).add(offset)
@@ -208,7 +219,19 @@ def unfinished(
         elif others_done:
             text = f"of {where} the application has not processed {_listed(missing)}, but everything of other partitions"
             found.append(Finding(STOPS_READING, text))
+    if not done and any(records.values()):
+        text = f"it has processed none of {sum(map(len, records.values()))} records"
+        why = "without a committed offset a consumer begins at the end, unless its auto.offset.reset is earliest"
+        found.append(Finding(READS_NOTHING, f"{text}; {why}"))
     return found
+
+
+def reached(processed: Iterable[Processed]) -> dict[TopicPartition, int]:
+    """The offset behind the last record that was processed of each partition."""
+    ends: dict[TopicPartition, int] = {}
+    for topic, index, offset in processed:
+        ends[topic, index] = max(ends.get((topic, index), 0), offset + 1)
+    return ends
 
 
 def not_committed(

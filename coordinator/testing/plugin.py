@@ -24,6 +24,11 @@ REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
 _MARKER = "kafka(topics=..., config=..., brokers=..., seed=..., log=...): options of the broker that the fixture kafka starts"
 _IN_USE = pytest.StashKey[list[Any]]()
+_SHORTER = {
+    "group.min.session.timeout.ms": 100, "group.consumer.min.session.timeout.ms": 100, "group.consumer.min.heartbeat.interval.ms": 10,
+    "group.consumer.assignment.interval.ms": 0,
+}
+"""What tests may set lower than Kafka lets them; and nobody waits between two assignments of a group of the consumer protocol."""
 _AWAITED = "can't be used in 'await' expression"
 _WHAT_IS_AWAITED = (
     "Only what waits is awaited: wait, wait_for, wait_hit, advance, and what peers do. Other words are called as they are, "
@@ -92,7 +97,7 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     if request.config.getoption("--kafka") == "real":
         pytest.skip(f"{request.fixturename} starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka")
     merged = _merged(request.config, options)
-    merged["config"] = {"group.min.session.timeout.ms": 100, **merged.get("config", {})}
+    merged["config"] = _SHORTER | merged.get("config", {})
     folder = request.config.getoption("--kafka-log-dir")
     if folder is not None and "log" not in merged:
         Path(folder).mkdir(parents=True, exist_ok=True)

@@ -13,13 +13,13 @@
 and `offset`, or by calls of `kafka.processed(...)`. Without any of them what only they can tell is "not judged". Its attributes `topic`
 and `group` say what it reads, and as whom.
 
-Owns the watch of its commits and the disturbances; judging is `findings`. It needs no pytest.
+Owns the disturbances; judging is `findings`, its commits are watched by `commit_watch`. It needs no pytest.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ from ..control.waiting import WaitTimeoutError
 from ..members.effects import Position
 from . import findings, identities
 from .commit_watch import CommitWatch
-from .findings import CommitSeen, Finding, Handover, OthersCommit, Processed
+from .findings import ApplicationError as ApplicationError
+from .findings import CommitSeen, Finding, Handover, OthersCommit, Processed, TopicPartition
 
 if TYPE_CHECKING:
     from ..control.groups import GroupHandle
@@ -44,14 +45,6 @@ REST = 3
 """So many are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
 DUPLICATES = 120
 """Records that may be processed again for each disturbance: what a case writes between two of them."""
-
-
-class ApplicationError(AssertionError):
-    """What is wrong with the application: all findings, each with its name. `findings`: the same as values."""
-
-    def __init__(self, found: list[Finding], told: str = "") -> None:
-        self.findings = found
-        super().__init__("".join(f"\n- {finding}" for finding in found) + (f"\n{told}" if told else ""))
 
 
 class ApplicationUnderTest:
@@ -74,18 +67,14 @@ class ApplicationUnderTest:
         self.kafka = kafka
         self.application = application
         self.patience_s = patience_s
-        self.disturbances = 0
+        self.disturbances = self._starts = 0
         self.running = False
         self._at_most = duplicates
         self._excused: object = None
-        self._starts = 0
-        self._found: list[Finding] = []
-        self._handovers: list[Handover] = []
+        self._found, self._handovers = list[Finding](), list[Handover]()
         self._others: list[OthersCommit] = []
         self._others_processed: list[Processed] = []
-        self._peers: set[str] = set()
-        self._peer_clients: set[str] = set()
-        self._dead: set[str] = set()
+        self._peers, self._peer_clients, self._dead = set[str](), set[str](), set[str]()
         if application.topic not in self._topics():
             kafka.create_topic(application.topic, partitions)
         self._watch = CommitWatch(kafka, application.group, self._count)
@@ -116,15 +105,18 @@ class ApplicationUnderTest:
             records[topic, record.partition].append(record.offset)
         return records
 
+    def _ends(self) -> dict[TopicPartition, int]:
+        return {(self.application.topic, index): end for index, end in self.kafka.end_offsets(self.application.topic).items()}
+
     def _commits(self) -> list[CommitSeen]:
         return [commit for commit in self._watch.seen() if commit.member not in self._peers]
 
     def _committed(self) -> dict[tuple[str, int], int]:
         return {place: found.offset for place, found in self.group.committed.items() if place[0] == self.application.topic}
 
-    def _everything_processed(self) -> bool:
+    def _processed_below(self, ends: Mapping[TopicPartition, int]) -> bool:
         done = {*(self.processed() or ()), *self._others_processed}
-        return all((*place, at) in done for place, offsets in self._records().items() for at in offsets)
+        return all((*place, at) in done for place, offsets in self._records().items() for at in offsets if at < ends.get(place, 0))
 
     @property
     def keeps_offsets(self) -> bool:
@@ -310,16 +302,22 @@ class ApplicationUnderTest:
     def wait_done(self) -> None:
         """Wait until everything that was written is committed; by an application that keeps its offsets itself, processed."""
         if self.keeps_offsets:
-            self.wait_until(self._everything_processed, "the application did not process everything that was written")
+            self.wait_reached(self._ends(), "everything that was written")
             return
         self.wait(findings.NO_RECOVERY, "the application did not commit everything that was written", state="Stable", assigned="all", lag=0)
 
     def produce_to_its_share(self, count: int) -> None:
         """Write records, round all partitions, and wait until those in the application's own ones are committed."""
         self.produce(count)
-        ends = self.kafka.end_offsets(topic := self.application.topic)
-        own = {place: ends[place[1]] for member in self.members() for place in member.assignment or () if place[0] == topic}
-        self.wait(findings.NO_RECOVERY, "the application did not commit what was written to its share", committed=own)
+        ends, shares = self._ends(), [member.assignment or () for member in self.members()]
+        self.wait_reached({place: ends[place] for share in shares for place in share if place in ends}, "what was written to its share")
+
+    def wait_reached(self, ends: Mapping[TopicPartition, int], what: str) -> None:
+        """Wait until it has committed these offsets; if it keeps its offsets itself, until it has processed all below them."""
+        if self.keeps_offsets:
+            self.wait_until(lambda: self._processed_below(ends), f"the application did not process {what}")
+        else:
+            self.wait(findings.NO_RECOVERY, f"the application did not commit {what}", committed=ends)
 
     def is_done(self) -> bool:
         """Whether everything that was written is committed."""
@@ -346,13 +344,14 @@ class ApplicationUnderTest:
         if self.transactional:
             found += identities.other_transactional_id(lines, self.application.transactional_id)
         if processed is not None:
-            topic, records = self.application.topic, self._records()
-            ends = {(topic, index): end for index, end in self.kafka.end_offsets(topic).items()}
+            records, ends = self._records(), self._ends()
             others = set(self._others_processed)
             own = {place: [at for at in offsets if (*place, at) not in others] for place, offsets in records.items()}
             early = [] if self.transactional else findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
             found += findings.exactly_once(processed, records, commits, lines) if self.transactional else []
             found += early or findings.gaps(processed, committed, own)
+            if self.keeps_offsets:
+                found += findings.gaps(processed, findings.reached(processed), own, "processed up to")
             found += identities.without_membership(commits, lines, ever=False)
             found += findings.foreign(processed, self._handovers)
             found += findings.began_below(processed, self._others)

@@ -210,6 +210,17 @@ class TestBoth:
         kit.reset()
         assert (kit.groups(), kit.topics()) == ([], {})
 
+    def test_topics_that_are_kept_keep_their_records(self, kit: Any) -> None:
+        kit.create_topic("others", 1)
+        kit.produce("orders", ["a"], partition=0)
+        with pytest.raises(ControlError, match="topics to keep come as a list: \\['orders'\\]"):
+            kit.reset(keep_topics="orders")
+        with pytest.raises(ControlError, match="there is no topic 'odrers'; there are: "):
+            kit.reset(keep_topics=["odrers"])
+        assert "others" in kit.topics()
+        kit.reset(keep_topics=["orders"])
+        assert (list(kit.topics()), kit.end_offsets("orders")[0]) == (["orders"], 1)
+
     def test_everything_is_as_it_was_after_a_restore(self, kit: Any) -> None:
         kit.produce("orders", ["a"], partition=0)
         kit.group("g").commit({("orders", 0): 1})

@@ -84,6 +84,26 @@ def test_fixtures_of_broader_scopes_use_the_broker_of_the_run(pytester: pytest.P
     result.stdout.fnmatch_lines(["*ERROR at teardown of test_charged*", "no request met this fault*"])
 
 
+def test_groups_of_the_consumer_protocol_may_have_short_times_too(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 10, "group.consumer.session.timeout.ms": 100})
+        def test_short(kafka):
+            assert kafka.configs.get_int("group.consumer.heartbeat.interval.ms") == 10
+
+        def test_otherwise_as_kafka_has_them(kafka):
+            assert kafka.configs.get_int("group.consumer.heartbeat.interval.ms") == 5_000
+            assert kafka.configs.get_int("group.consumer.session.timeout.ms") == 45_000
+            assert kafka.configs.get_int("group.consumer.assignment.interval.ms") == 0
+
+        @pytest.mark.kafka(config={"group.consumer.assignment.interval.ms": 1_000})
+        def test_as_told(kafka):
+            assert kafka.configs.get_int("group.consumer.assignment.interval.ms") == 1_000
+    """)
+    _run(pytester).assert_outcomes(passed=3)
+
+
 def test_what_was_awaited_and_does_not_wait_is_told(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("""
         import pytest

@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 
 pytest.importorskip("kafka")
+pytest.importorskip("aiokafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
 from coordinator.testing import findings as f
 from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python
 from tests.testing import small_applications as small
 from tests.testing import small_transactions as transactions
 
 PATIENCE_S = 120.0
+QUICK_HEARTBEATS = {"group.consumer.heartbeat.interval.ms": 100}
 EVERYTHING, STOPS, COMES = (
     "test_everything_is_processed_and_committed", "test_it_stops_in_the_middle_of_its_work", "test_another_member_comes_and_goes")
 OVERTAKEN, SHARED_WORK = "test_a_rebalance_overtakes_a_commit", "test_another_member_does_some_of_the_work"
@@ -42,8 +45,23 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     transactions.DrawsItsTransactionalId: (EVERYTHING, {f.OTHER_ID}, PATIENCE_S),
     transactions.AnswersWhatWasAborted: ("test_what_others_aborted_is_not_answered", {f.ABORTED}, PATIENCE_S),
     transactions.GoesOnBehindAnAbort: ("test_the_offsets_of_a_transaction_are_refused", {f.GAP}, PATIENCE_S),
+    more_in_confluent.NeverResumes: (COMES, {f.STOPS_READING}, 8.0),
+    more_in_confluent.CommitsPositions: (COMES, {f.AHEAD}, PATIENCE_S),
+    more_in_kafka_python.StoresAhead: (EVERYTHING, {f.GAP}, 8.0),
+    more_in_kafka_python.OneOffsetForAll: (EVERYTHING, {f.AHEAD, f.BEYOND}, 8.0),
+    more_in_kafka_python.BeginsAtTheEnd: (EVERYTHING, {f.READS_NOTHING}, 5.0),
+    more_in_kafka_python.QueuesWhatItPolls: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    more_in_kafka_python.SubscribesAnew: (EVERYTHING, {f.RESTLESS}, PATIENCE_S),
+    more_in_kafka_python.SkipsWhatFailed: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    more_in_aiokafka.CommitsInATask: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    more_in_aiokafka.WorksInTasks: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    more_in_aiokafka.HidesRefusals: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    more_in_confluent.BufferInNewProtocol: (COMES, {f.AFTER_LOSING, f.FOREIGN, f.AGAIN}, PATIENCE_S),
+    more_in_confluent.AnswersTheLastAgain: (EVERYTHING, {f.BEHIND}, 8.0),
+    more_in_confluent.AnswersBeforeItsTransaction: (EVERYTHING, {f.GAP}, PATIENCE_S),
 }
 """For each mistake a case that finds it, the names that its first finding may have, and how long what never happens is awaited."""
+RIGHT = (*small.RIGHT, transactions.Answers, *more_in_confluent.RIGHT, *more_in_kafka_python.RIGHT, *more_in_aiokafka.RIGHT)
 
 
 def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> None:
@@ -57,6 +75,7 @@ def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> Non
 
 
 @pytest.mark.thorough
+@pytest.mark.kafka(config=QUICK_HEARTBEATS)
 @pytest.mark.parametrize("application", CASES)
 def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small]) -> None:
     case, names, patience_s = CASES[application]
@@ -66,8 +85,9 @@ def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small
 
 
 @pytest.mark.thorough
+@pytest.mark.kafka(config=QUICK_HEARTBEATS)
 @pytest.mark.parametrize(
     "case", [EVERYTHING, STOPS, COMES, OVERTAKEN, SHARED_WORK, "test_its_session_expires", "test_it_dies_without_leaving"])
-@pytest.mark.parametrize("application", [*small.RIGHT, transactions.Answers])
+@pytest.mark.parametrize("application", RIGHT)
 def test_who_makes_none_is_not_blamed(kafka: Emulator, application: type[small.Small], case: str) -> None:
     play(kafka, application(), case, PATIENCE_S)
