@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coordinator.testing import own_loop
+from coordinator.testing import own_loop, plain_imports
 
 if TYPE_CHECKING:
     from coordinator.emulator import Emulator
@@ -52,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known, and the fixtures behind `akafka`."""
     config.addinivalue_line("markers", _MARKER)
     own_loop.register(config, _on_this_loop)
+    plain_imports.leave_plain(config)
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
