@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
+from integration_tests.cluster.scenarios.positions import served
 from integration_tests.cluster.scenarios.refusals import epoch_end, fetch, listed
 from integration_tests.cluster.stage import Cluster
 
@@ -90,7 +91,7 @@ def epochs_after_failover(c: Cluster) -> None:
     c.produce(name, b"a", b"b", broker=3)
     c.committed_at(name, 1, 2)
     c.crash(3)
-    c.until(name, 0, leader_id=1)
+    served(c, name, 1)
     for epoch in (-1, 0, 1, 2):
         epoch_end(c.at(1), name, epoch)
     c.produce(name, b"c", broker=1)

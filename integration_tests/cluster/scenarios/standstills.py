@@ -74,7 +74,7 @@ def static_members_lose_their_coordinator_midway(c: Cluster) -> None:
     c.crash(3)
     second.ends()
     c.until(OFFSETS, 2, leader_id=1)
-    c.s.until(lambda: _state(c, group, 1)["error_code"] == 0, "1 never told of the group")
+    c.s.until(lambda: _state(c, group, 1)["group_state"] == "Stable", "1 never told of the group")
     c.at(1).ask("DescribeGroups", 6, groups=[group])
     beat: Plain = {"group_id": group, "generation_id": 1, "group_instance_id": "one"}
     c.at(1).ask("Heartbeat", 4, **beat, member_id=first)
