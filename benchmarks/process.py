@@ -67,10 +67,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(*options: str, loop: str = "auto") -> Iterator[ServerProcess]:
-    """Start a server on a free port of loopback, wait until it answers ApiVersions, end it afterwards."""
+def server(*options: str, loop: str | None = None) -> Iterator[ServerProcess]:
+    """Start a server on a free port of loopback, wait until it answers ApiVersions, end it afterwards. `loop`: None: its default."""
     port = free_port()
-    with running(["coordinator", "serve", "--listen", f"127.0.0.1:{port}", "--loop", loop, *options], port) as process:
+    chosen = [] if loop is None else ["--loop", loop]
+    with running(["coordinator", "serve", "--listen", f"127.0.0.1:{port}", *chosen, *options], port) as process:
         yield process
 
 

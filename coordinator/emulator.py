@@ -31,6 +31,7 @@ from .cluster.configs import BrokerConfigs, ConfigError
 from .control.kit import Kit
 from .emulator_options import EmulatorError
 from .endpoints import ListenError, check_endpoints
+from .fair_selector import run
 from .group_coordinator import Outcome
 from .interceptors import raise_interceptor_errors
 from .server import Server
@@ -368,7 +369,7 @@ class Emulator(Kit):
 
     def __enter__(self) -> Self:
         started: Future[asyncio.Event] = Future()
-        self._thread = Thread(target=asyncio.run, args=(self._live(started),), name="coordinator-emulator", daemon=True)
+        self._thread = Thread(target=run, args=(self._live(started),), name="coordinator-emulator", daemon=True)
         self._thread.start()
         try:
             self._end = started.result()
@@ -391,8 +392,7 @@ class Emulator(Kit):
         except BaseException as error:
             started.set_exception(error)
             return
-        end = asyncio.Event()
-        started.set_result(end)
+        started.set_result(end := asyncio.Event())
         try:
             await end.wait()
         finally:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING
 from . import Subparsers, UsageError, log_topic
 
 if TYPE_CHECKING:
+    import asyncio
+
     from coordinator.emulator import Emulator
     from coordinator.http.serving import ControlPort
     from coordinator.page.server import PageServer
@@ -60,7 +63,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--racks", metavar="RACK,...", help="the brokers' racks, one for each")
     add("--cluster-id", metavar="ID", help="the cluster's id (default: drawn from the seed)")
     add("--from-environment", action="store_true", help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md")
-    add("--loop", choices=("auto", "asyncio", "uvloop"), default="auto", help="event loop; auto: uvloop if it is installed")
+    add("--loop", choices=("auto", "asyncio", "uvloop"), default="asyncio" if hasattr(select, "epoll") else "auto",
+        help="event loop; auto: uvloop if it is installed; default: asyncio's, which serves first who waited longest, where there is epoll")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -118,17 +122,20 @@ def _stoppable() -> Iterator[None]:
         signal(SIGTERM, former)
 
 
-def loop_factory(kind: str) -> type | None:
-    """What makes the event loop; None: asyncio's own."""
+def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
+    """What makes the event loop."""
+    from ..fair_selector import new_loop
+
     if kind == "asyncio":
-        return None
+        return new_loop
     try:
         from uvloop import Loop
     except ImportError:
         if kind == "uvloop":
             raise UsageError("--loop uvloop: it is not installed; take --loop asyncio, or install the extra `fast`") from None
-        return None
-    return Loop
+        return new_loop
+    made: Callable[[], asyncio.AbstractEventLoop] = Loop
+    return made
 
 
 def _take_log_options(args: argparse.Namespace) -> None:
