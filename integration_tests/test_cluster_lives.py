@@ -1,6 +1,6 @@
 """Random lives of a cluster of three: what three real brokers of Apache Kafka 4.3.1 did in those of a few seeds is what the emulator's do.
 
-`make fuzz` lives more of them, beside real brokers (`integration_tests/cluster/lives.py`).
+`make fuzz` lives more of them, beside real brokers (`integration_tests/cluster/lives.py`, `producer_lives.py`).
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from integration_tests.cluster import lives, producer_lives
 from integration_tests.cluster.hosts import Hosts, emulated_cluster
-from integration_tests.cluster.lives import HOME, life
 from integration_tests.cluster.registry import play_story
 from integration_tests.cluster.stage import lay_out
 from integration_tests.wire.compare import difference, told
 from integration_tests.wire.record import load
 from integration_tests.wire.recorder import complete
 
-RECORDED = load(HOME)
+RECORDED = load(lives.HOME)
+STORIES = {"lives": lives.life, "producer_lives": producer_lives.life}
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def hosts() -> Iterator[Hosts]:
 @pytest.mark.parametrize("name", sorted(RECORDED))
 def test_the_emulators_brokers_live_as_kafkas_did(name: str, hosts: Hosts) -> None:
     nonce, steps = RECORDED[name]
-    found = difference(steps, play_story(name, life(int(name.rpartition("_")[2])), hosts, nonce))
+    found = difference(steps, play_story(name, STORIES[name.partition(".")[0]](int(name.rpartition("_")[2])), hosts, nonce))
     if found is not None:
         pytest.fail(told(found, "Kafka", "here"), pytrace=False)
 

@@ -4,7 +4,7 @@ Owns which writes the request in hand made, and the answers that are held. Rules
 partition that its request wrote to has passed the write; when the broker loses the partition it says NOT_COORDINATOR instead (ERR-6),
 after offsets.commit.timeout.ms (transactions: their own timeout) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout: what was
 written stays, and counts when it is replicated. Heartbeats and leaves that write nothing wait for what was written before them, unless they
-are refused. With one broker there is no gate. Does not depend on how writes are replicated.
+are refused; a follower's SyncGroup waits for the leader's. With one broker there is no gate. Does not depend on how writes are replicated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..wire.messages.heartbeat import HeartbeatRequest
 from ..wire.messages.init_producer_id import InitProducerIdResponse
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..wire.messages.leave_group import LeaveGroupRequest
-from ..wire.messages.sync_group import SyncGroupResponse
+from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from .call import Encoded
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class _Held(NamedTuple):
         """The answer; with an error the refusal of its request, as far as its kind has a place for one."""
         if error and self.call is not None and type(self.call.message) in REFUSABLE:
             return refusal(self.call.message, RequestContext(self.call.version), error)
-        if error and isinstance(self.response, JoinGroupResponse | SyncGroupResponse):
+        if error and isinstance(self.response, SyncGroupResponse):
+            return SyncGroupResponse(error_code=error)  # as a refused one: without the assignment (ERR-2)
+        if error and isinstance(self.response, JoinGroupResponse):
             self.response.error_code = error
         elif error and self.call is not None and not isinstance(self.response, Encoded):
             return _refused(self.response, error)
@@ -153,7 +155,14 @@ class CommitGate:
         return needs
 
     def earlier(self, call: Call, response: Message | Encoded, groups: GroupCoordinator) -> Needs:
-        """What the answer of a request that wrote nothing waits for, if for anything: all that stands in its group's partition."""
+        """What the answer of a request that wrote nothing waits for, if for anything: all that stands in its group's partition.
+
+        A SyncGroup waits for the assignments that it would be answered with: until they are replicated the group is in
+        CompletingRebalance, where followers wait (SYNC-2, SYNC-3).
+        """
+        if isinstance(call.message, SyncGroupRequest):
+            leader = self._leaders_sync(call)
+            return leader.needs if leader is not None and getattr(response, "error_code", None) == ErrorCode.NONE else {}
         if not _waits_for_earlier_writes(call.message, response) or groups.is_loading:
             return {}
         partition = (CONSUMER_OFFSETS, groups.partition_for(call.message.group_id))  # type: ignore[attr-defined]
@@ -162,10 +171,21 @@ class CommitGate:
             self._replicate(call.now)
         return {partition: end} if self._reached(*partition) < end else {}
 
+    def _leaders_sync(self, call: Call | None) -> _Held | None:
+        """The held SyncGroup that brought the assignments of the group that a SyncGroup names."""
+        if call is None or not isinstance(call.message, SyncGroupRequest):
+            return None
+        group_id = call.message.group_id
+        syncs = (held for held in self._held if held.call is not None and isinstance(held.call.message, SyncGroupRequest))
+        return next((held for held in syncs if held.call.message.group_id == group_id), None)  # type: ignore[union-attr]
+
     def hold(self, token: int, response: Message | Encoded, call: Call | None, needs: Needs, now: int) -> None:
         """Keep an answer. `call`: its request, if it is the one in hand; None: it was parked before."""
-        timeout_ms = min(self._timeout_ms(topic, call) for topic, _ in needs)
-        self._held.append(_Held(token, response, call, needs, now + timeout_ms))
+        deadline_ms = now + min(self._timeout_ms(topic, call) for topic, _ in needs)
+        leader = self._leaders_sync(call)
+        if leader is not None:  # a follower hears of it when the leader does
+            deadline_ms = min(deadline_ms, leader.deadline_ms)
+        self._held.append(_Held(token, response, call, needs, deadline_ms))
 
     def advanced(self, now: int) -> None:
         """A high watermark rose: send what no longer waits, in order."""

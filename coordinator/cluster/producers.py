@@ -177,6 +177,21 @@ class Producers:
             if state.first_offset is None:
                 state.first_offset = base_offset
 
+    def as_written(self, now_ms: int, expiration_ms: int) -> Producers:
+        """What a broker that starts reads of these: of each producer the newest batch only, and nothing of those that have expired.
+
+        Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`: producer.id.expiration.ms.
+        """
+        read = Producers()
+        for producer_id, state in self.states.items():
+            if state.first_offset is None and now_ms - state.last_timestamp >= expiration_ms:
+                continue
+            one = read.states[producer_id] = ProducerState(state.epoch)
+            one.coordinator_epoch, one.first_offset, one.last_timestamp = state.coordinator_epoch, state.first_offset, state.last_timestamp
+            if state.batches:
+                one.batches.append(state.batches[-1])
+        return read
+
     def expire(self, now_ms: int, expiration_ms: int, elapsed_ms: int) -> None:
         """Forget producers whose newest record is older than `expiration_ms` (producer.id.expiration.ms), open transactions aside.
 

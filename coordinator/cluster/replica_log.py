@@ -9,6 +9,7 @@ leads, who follows and when (`replication`).
 from __future__ import annotations
 
 from bisect import bisect_left
+from copy import deepcopy
 
 from .aborted import AbortedTransactions
 from .append_checks import RECORDS
@@ -22,10 +23,12 @@ from .records import CONTROL, TRANSACTIONAL, parse_header
 class ReplicaLog(PartitionLog):
     """A replica's log. `committed`: its high watermark, as far as this broker knows."""
 
-    __slots__ = ("committed",)
+    __slots__ = ("_known_at_start", "committed")
 
     def __init__(self, leader_epoch: int = 0) -> None:
         self.committed = 0
+        self._known_at_start: list[tuple[int, Producers]] = []
+        """What this broker read of producers each time that it started, and where the log ended then."""
         super().__init__(leader_epoch)
 
     @property
@@ -66,9 +69,17 @@ class ReplicaLog(PartitionLog):
             at = min(at, entry.end_offset)  # the leader never saw it: all of it goes (here `end_offset` is where it starts)
         return min(at, leader.log_end_offset)
 
+    def restarted(self, now_ms: int, expiration_ms: int) -> None:
+        """The broker has started again: of producers it knows what Kafka's snapshots keep (`Producers.as_written`)."""
+        self.producers = self.producers.as_written(now_ms, expiration_ms)
+        end = self.log_end_offset
+        if self._known_at_start and self._known_at_start[-1][0] == end:
+            self._known_at_start.pop()
+        self._known_at_start.append((end, deepcopy(self.producers) if self.producers.states else Producers()))
+
     def truncate(self, end: int) -> None:
         """Drop every batch that holds `end` or a later offset, and the epochs that begin there. Producers and transactions are told again
-        from what is left."""
+        from what is left, those of batches from before a start of the broker as it read them then."""
         if end >= self.log_end_offset:
             while self._epochs and self._epochs[-1].end_offset >= end:
                 self._epochs.pop()
@@ -76,11 +87,14 @@ class ReplicaLog(PartitionLog):
             return
         kept = bisect_left(self._last_offsets, end)
         pieces, start = self._pieces[:2 * kept], self.log_start_offset
+        written = [entry for entry in self._known_at_start if entry[0] <= end]
         first = self._header(0).base_offset if kept else end
         self._begin_at(first)
-        self._epochs = [EpochEnd(-1, first)]
+        self._known_at_start = written
         for i in range(0, len(pieces), 2):
             self._take(pieces[i], pieces[i + 1])
+            if written and self.log_end_offset == written[-1][0]:
+                self.producers = deepcopy(written[-1][1])
         self.log_start_offset = min(start, self.log_end_offset)
         self.committed = min(self.committed, self.log_end_offset)
 
@@ -92,6 +106,8 @@ class ReplicaLog(PartitionLog):
         self.transactions = {}
         self._first_position, self._highest = 0, None
         self.log_start_offset = self.log_end_offset = offset
+        self._epochs = [EpochEnd(-1, offset)]
+        self._known_at_start = []
 
     def _take(self, head: bytes, body: bytes) -> None:
         """Append a batch as its leader stamped it."""

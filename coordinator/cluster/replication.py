@@ -118,8 +118,13 @@ class Replication:
             self.paces[broker] = pace
         self.mark_all()
 
-    def restarted(self, broker: int) -> None:
-        """A broker came back: what it led or knew before is forgotten."""
+    def restarted(self, broker: int, now_ms: int, expiration_ms: int) -> None:
+        """A broker came back: what it led or knew before is forgotten, and of producers it knows what it reads (`ReplicaLog.restarted`)."""
+        for topic in self._images[broker].topics.values():
+            for partition in topic.partitions:
+                if broker in partition.replicas:
+                    assert isinstance(partition.log, ReplicaLog)
+                    partition.log.restarted(now_ms, expiration_ms)
         for leaderships in self._led.values():
             leaderships.pop(broker, None)
         self.mark_all()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..errors import ErrorCode
 from ..groups.classic.decide.sync import NOT_STORED
 from ..groups.classic.model import ClassicGroup
+from ..groups.classic.states import STABLE
 from ..groups.events import AssignmentRejected
 from ..wire.messages.sync_group import SyncGroupRequest
 from .journal import Effects
@@ -15,8 +16,10 @@ from .shard import Shard
 
 
 def rebalance(shard: Shard, request: SyncGroupRequest, effects: Effects) -> None:
-    """Rebalance the group of a leader's SyncGroup, if it is at that generation still."""
+    """Rebalance the group of a leader's SyncGroup, if it is at that generation still and does not rebalance already."""
     group = shard.groups[request.group_id]
-    if isinstance(group.membership, ClassicGroup) and group.classic.generation == request.generation_id and shard.writable():
+    if not isinstance(group.membership, ClassicGroup) or group.classic.state is not STABLE:
+        return
+    if group.classic.generation == request.generation_id and shard.writable():
         before = shard.fold(group, AssignmentRejected(ErrorCode.COORDINATOR_NOT_AVAILABLE), effects)
         shard.rebalance(group, NOT_STORED, effects, before)

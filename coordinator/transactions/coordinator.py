@@ -80,6 +80,8 @@ class TransactionCoordinator:
         self._log = log
         self._deadlines: Deadlines[tuple[int, str]] = Deadlines()
         self._last: dict[str, int] = {}
+        self._loaded: set[str] = set()
+        """Ids whose epoch has not been raised here since they were loaded: of which epoch came before, Kafka writes nothing down."""
 
     # -- requests
 
@@ -92,7 +94,9 @@ class TransactionCoordinator:
         if not 0 < timeout_ms <= self.config.max_timeout_ms:
             return TransactionResult(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
         known = self.transactions.get(transactional_id)
-        decision = self._if_writable(decide.decide_init(known, transactional_id, timeout_ms, expected, self._fresh))
+        remembers = transactional_id not in self._loaded
+        decision = self._if_writable(
+            decide.decide_init(known, transactional_id, timeout_ms, expected, self._fresh, remembers=remembers))
         ending = self._carry_out(decision, now, cause)
         if decision.error:
             return TransactionResult(decision.error, ending=ending)
@@ -161,6 +165,7 @@ class TransactionCoordinator:
             self._apply(event, at_ms)
             names[event.transactional_id] = None
         loaded = [self.transactions[name] for name in names if name in self.transactions]
+        self._loaded.update(one.transactional_id for one in loaded)
         for transaction in loaded:
             self._arm(transaction)
         return [self._ending(one, None) for one in loaded if one.state in ENDING]
@@ -169,6 +174,7 @@ class TransactionCoordinator:
         """Another coordinator serves these ids."""
         for name in transactional_ids:
             del self.transactions[name]
+            self._loaded.discard(name)
             self._last.pop(name, None)
             self._deadlines.cancel((_ABORT, name))
             self._deadlines.cancel((_EXPIRE, name))
@@ -252,7 +258,11 @@ class TransactionCoordinator:
     def _fold(self, event: ev.Event, now: int, cause: int | None) -> int | None:
         name = event.transactional_id
         self.changing(event, now)
+        known = self.transactions.get(name)
+        epoch = None if known is None else known.producer_epoch
         self._apply(event, now)
+        if isinstance(event, ev.ProducerInitialized) or known is None or known.producer_epoch != epoch or name not in self.transactions:
+            self._loaded.discard(name)
         if name in self.transactions:
             self._arm(self.transactions[name])
         if self._log is None:

@@ -36,9 +36,13 @@ class Decision(NamedTuple):
 
 
 def decide_init(
-    transaction: Transaction | None, transactional_id: str, timeout_ms: int, expected: Producer | None, fresh: Fresh,
+    transaction: Transaction | None, transactional_id: str, timeout_ms: int, expected: Producer | None, fresh: Fresh, *,
+    remembers: bool = True,
 ) -> Decision:
-    """A producer begins, or recovers as `expected` (KIP-360). An open transaction is aborted first, and the client comes again (51)."""
+    """A producer begins, or recovers as `expected` (KIP-360). An open transaction is aborted first, and the client comes again (51).
+
+    `remembers`: the coordinator knows which epoch came before the present one, as it does until it is another's turn.
+    """
     if transaction is None:
         return Decision(ev.ProducerInitialized(transactional_id, fresh(), 0, NO_EPOCH, NO_PRODUCER_ID, timeout_ms))
     if expected is not None and not _may_recover(transaction, expected):
@@ -55,7 +59,7 @@ def decide_init(
         epochs = epoch + 1, NO_EPOCH
     elif expected.epoch == epoch:
         epochs = epoch + 1, epoch
-    elif expected.epoch == transaction.last_producer_epoch:
+    elif remembers and expected.epoch == transaction.last_producer_epoch:
         epochs = epoch, transaction.last_producer_epoch  # the answer got lost: the same again
     else:
         return Decision(error=ErrorCode.PRODUCER_FENCED)

@@ -52,6 +52,7 @@ class Life:
         self.members: dict[str, Plain] = {}
         self.consumers: dict[str, Consumer] = {}
         self.offset = 0
+        self.steps = STEPS
 
     def live(self) -> None:
         """All of it."""
@@ -64,7 +65,7 @@ class Life:
                 self.ends[name, index] = 0
         for broker in BROKERS:
             self.committed[self.c.name(f"offsets{broker}", broker)] = -1
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             self.random.choice(self._possible())()
         if self.down:
             self._comes_back()
@@ -230,31 +231,37 @@ def _live(seed: int, c: Cluster) -> None:
     Life(c, seed).live()
 
 
-def name_of(seed: int) -> str:
+def name_of(seed: int, kind: str = "lives") -> str:
     """What a life is called in a record."""
-    return f"lives.seed_{seed}"
+    return f"{kind}.seed_{seed}"
 
 
-def compare(real: Hosts, ours: Hosts, seeds: range, home: Path | None = None) -> int:
-    """Live these on both and print where they part; how many do. `home`: keep those that real brokers lived to their end, and repeat."""
+def compare(
+    real: Hosts, ours: Hosts, seeds: range, home: Path | None = None, *, kind: str = "lives", story: Callable[[int], Story] = life,
+) -> int:
+    """Live these on both and print where they part; how many do. `home`: keep those that real brokers lived to their end, and repeat.
+
+    `story`: what a seed's life is; `kind`: what such lives are called.
+    """
     for hosts in (real, ours):
         lay_out(hosts.bootstrap_servers.split(","))
     parted = unsure = 0
     kept: dict[str, Recorded] = {}
     for seed in seeds:
         nonce, again = (Random(f"life {seed} {time}").randbytes(3).hex().translate(_LETTERS) for time in (1, 2))
-        steps, here = (play_story(name_of(seed), life(seed), hosts, nonce) for hosts in (real, ours))
+        name = name_of(seed, kind)
+        steps, here = (play_story(name, story(seed), hosts, nonce) for hosts in (real, ours))
         found = difference(steps, here)
         unlike: str | None = None if complete(steps) else f"it did not end: {line(steps[-1])}"
         if unlike is None and (found or home is not None):
-            parts = difference(steps, play_story(name_of(seed), life(seed), real, again))
+            parts = difference(steps, play_story(name, story(seed), real, again))
             unlike = told(parts, "once", "again") if parts else None
         if unlike is not None:
             unsure += 1
             print(f"seed {seed}: not repeated by Kafka; {unlike}" + (f"\n{told(found, 'Kafka', 'we')}" if found else ""), flush=True)
             continue
         if home is not None:
-            kept[name_of(seed)] = Recorded(nonce, steps)
+            kept[name] = Recorded(nonce, steps)
             save(kept, home)
         parted += found is not None
         print(f"seed {seed}: " + (f"differs\n{told(found, 'Kafka', 'we')}" if found else f"{len(steps)} steps, the same"), flush=True)
@@ -262,9 +269,11 @@ def compare(real: Hosts, ours: Hosts, seeds: range, home: Path | None = None) ->
     return parted
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m integration_tests.cluster.lives", description=__doc__)
+def main(
+    arguments: list[str] | None = None, *, module: str = "lives", description: str | None = __doc__, story: Callable[[int], Story] = life,
+) -> int:
+    """The command. `module`: which one is run, and what its lives are called; `story`: what a seed's life is."""
+    parser = argparse.ArgumentParser(prog=f"python -m integration_tests.cluster.{module}", description=description)
     parser.add_argument("--seed", type=int, default=1, help="the first seed (1)")
     parser.add_argument("--count", type=int, default=30, help="how many lives (30)")
     parser.add_argument("--record", action="store_true", help="keep what the real brokers did, in place of what was kept")
@@ -274,7 +283,8 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)  # the Java processes end with this one
     with real_cluster() as real, emulated_cluster() as ours:
-        return 1 if compare(real, ours, range(options.seed, options.seed + options.count), HOME if options.record else None) else 0
+        seeds = range(options.seed, options.seed + options.count)
+        return 1 if compare(real, ours, seeds, HOME if options.record else None, kind=module, story=story) else 0
 
 
 if __name__ == "__main__":

@@ -176,6 +176,15 @@ class TestFeatures:
             ("metadata.version", 0, "NONE"), ("kraft.version", 0, "NONE")]
         assert Admin().ask(57, 2, feature_updates=asked).error_code == 0
 
+    def test_which_error_is_told(self) -> None:
+        """HM-3: features are looked at as a HashMap has their names; of one that is named twice the last counts."""
+        nope, group = (FeatureUpdateKey(feature=name, max_version_level=9) for name in ("nope", "group.version"))
+        for asked in ([nope, group], [group, nope]):
+            answer = Admin().ask(57, 2, feature_updates=asked)
+            assert "feature group.version. Local controller" in answer.error_message
+        answer = Admin().ask(57, 2, feature_updates=[nope, FeatureUpdateKey(feature="nope", max_version_level=0)])
+        assert answer.error_message.endswith("Feature nope not found.")
+
     @pytest.mark.parametrize(("name", "level", "kind", "why"), [
         ("nope", -1, 9, "The controller does not support the given upgrade type."),
         ("nope", -1, 1, "A feature version cannot be less than 0."),

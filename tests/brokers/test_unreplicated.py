@@ -8,6 +8,7 @@ import pytest
 
 from coordinator.control.cluster import StartBroker, StopBroker
 from coordinator.errors import ErrorCode
+from coordinator.groups.classic.decide.sync import NOT_STORED
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest
@@ -52,6 +53,10 @@ def sync(member: str, generation: int) -> SyncGroupRequest:
     return SyncGroupRequest(
         group_id="g", generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range",
         assignments=[SyncGroupRequestAssignment(member_id=member, assignment=b"a")])
+
+
+def follow(member: str, generation: int) -> SyncGroupRequest:
+    return SyncGroupRequest(group_id="g", generation_id=generation, member_id=member, protocol_type="consumer", protocol_name="range")
 
 
 def told(client: Client) -> list[int]:
@@ -114,6 +119,38 @@ def test_a_generation_that_is_not_stored_in_time_rebalances(starved: Starved) ->
     starved.feed()
     beat = HeartbeatRequest(group_id="g", member_id=member, generation_id=joined.generation_id)
     assert client.ask(beat, 4).error_code == ErrorCode.REBALANCE_IN_PROGRESS  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize("stored", [True, False])
+def test_followers_wait_until_the_generation_is_stored(starved: Starved, *, early: bool, stored: bool) -> None:
+    """SYNC-2, SYNC-3, ERR-2: a follower hears of its assignment, or of its loss, when the leader does."""
+    cluster, leader, follower = starved.cluster, starved.client, starved.another()
+    first, second = new_member(leader), new_member(follower)
+    leader.ask(join("g", first), 9)
+    follower.send(join("g", second), 9)
+    leader.send(join("g", first), 9)
+    [joined], [_] = leader.answers(), follower.answers()
+    generation = joined.generation_id  # type: ignore[attr-defined]
+    assert joined.leader == first  # type: ignore[attr-defined]
+    starved.starve()
+    plan = sync(first, generation)
+    plan.assignments.append(SyncGroupRequestAssignment(member_id=second, assignment=b"b"))
+    if early:
+        follower.send(follow(second, generation), 5)
+    leader.send(plan, 5)
+    if not early:
+        cluster.pass_time(1)
+        follower.send(follow(second, generation), 5)
+    assert (told(leader), told(follower)) == ([], [])
+    if stored:
+        starved.feed()
+    else:
+        cluster.pass_time(TIMEOUT_MS - (not early))
+    expected = [(b"a", 0), (b"b", 0)] if stored else [(b"", ErrorCode.COORDINATOR_NOT_AVAILABLE)] * 2
+    begun = [line for line in cluster.logged("RebalanceStarted") if line["reason"] == NOT_STORED]
+    assert len(begun) == (0 if stored else 1), "one rebalance, however many wait"
+    assert [(told.assignment, told.error_code) for client in (leader, follower) for told in client.answers()] == expected  # type: ignore[attr-defined]
 
 
 def test_heartbeats_of_consumers(starved: Starved) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from coordinator.cluster.append_checks import LogConfig
-from coordinator.cluster.partition_log import Appended, PartitionLog
+from coordinator.cluster.partition_log import Appended, PartitionLog, TimestampedOffset
 from coordinator.cluster.producers import EXPIRATION_CHECK_MS, ProducerIds
 from coordinator.cluster.record_codec import build_batch
-from coordinator.cluster.records import BatchRefused, sole_batch
+from coordinator.cluster.records import TRANSACTIONAL, BatchRefused, sole_batch
+from coordinator.cluster.replica_log import ReplicaLog
 from coordinator.errors import ErrorCode
 
 NOW = 1_700_000_000_000
@@ -128,6 +129,64 @@ def test_a_clock_that_jumps_does_not_bring_the_next_check() -> None:
     assert send(0, ahead=0, elapsed_ms=0) == Appended(0, -1)
     assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS - 1) == Appended(0, NOW, duplicate=True)
     assert send(0, ahead=2 * day, elapsed_ms=EXPIRATION_CHECK_MS) == Appended(1, -1)
+
+
+def written(log: ReplicaLog, sequence: int, *, producer: int = 7, timestamp: int = NOW, attributes: int = 0) -> Appended | int:
+    """Where a batch of one record lies, or the error code it was refused with."""
+    batch = build_batch(
+        [b"x"], timestamp=timestamp, producer_id=producer, producer_epoch=0, base_sequence=sequence, attributes=attributes)
+    try:
+        return log.append(batch, sole_batch(batch, 12), LogConfig(), leader_epoch=0, now_ms=NOW)
+    except BatchRefused as refusal:
+        return CODES[refusal.error]
+
+
+def test_a_broker_that_starts_knows_the_newest_batch_of_each_producer() -> None:
+    """Kafka writes no more into its snapshots of producers; those that are silent for producer.id.expiration.ms are not read."""
+    log, expiration = ReplicaLog(), LogConfig().producer_id_expiration_ms
+    for sequence in range(3):
+        written(log, sequence)
+    written(log, 0, producer=8, timestamp=NOW - expiration + 1)
+    written(log, 0, producer=9, timestamp=NOW - expiration)
+    written(log, 0, producer=10, timestamp=NOW - expiration, attributes=TRANSACTIONAL)
+    log.restarted(NOW, expiration)
+    assert [*log.producers.states] == [7, 8, 10]
+    assert log.transactions == {10: 5}
+    assert written(log, 1) == 45
+    assert written(log, 2) == Appended(2, NOW, duplicate=True)
+    assert written(log, 3) == Appended(6, -1)
+    assert written(log, 2) == Appended(2, NOW, duplicate=True)
+
+
+def test_what_is_truncated_after_a_start_leaves_what_was_known_then() -> None:
+    """Batches from before the start are known as they were read, later ones all; truncated into what was read, all is read from the log."""
+    leader, log = ReplicaLog(), ReplicaLog()
+    for sequence in range(3):
+        written(leader, sequence)
+    log.follow(leader)
+    log.restarted(NOW, LogConfig().producer_id_expiration_ms)
+    for sequence in range(3, 6):
+        written(leader, sequence)
+    log.follow(leader)
+    log.truncate(5)
+    assert [batch.first_sequence for batch in log.producers.states[7].batches] == [2, 3, 4]
+    log.truncate(3)
+    assert [batch.first_sequence for batch in log.producers.states[7].batches] == [2]
+    log.truncate(2)
+    assert [batch.first_sequence for batch in log.producers.states[7].batches] == [0, 1]
+
+
+def test_a_replica_that_begins_behind_deleted_records_knows_no_older_epoch() -> None:
+    """The log start's epoch is that under which the replica comes to lead, if it copied nothing (ListOffsets -2)."""
+    leader, added = ReplicaLog(), ReplicaLog()
+    for sequence in range(3):
+        written(leader, sequence)
+    leader.committed = 3
+    leader.delete_records(3)
+    added.truncate(added.diverges_at(leader))
+    added.follow(leader)
+    added.assign_epoch(1)
+    assert added.earliest() == TimestampedOffset(3, -1, 1)
 
 
 def test_ids_ascend() -> None:

@@ -338,3 +338,37 @@ def test_the_log_folds_into_the_same_coordinator(world: World) -> None:
 def test_states_are_spelled_as_in_kafka() -> None:
     assert [str(state) for state in TransactionState] == [
         "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence"]
+
+
+def test_of_an_epoch_that_was_raised_before_a_load_the_one_before_is_forgotten() -> None:
+    """KIP-360: who asks again is told the same; Kafka does not write down which epoch came before, so after a load it is fenced."""
+    world = World()
+    world.init()
+    first = world.me
+    world.init(first)
+    assert world.init(first) == 0
+    assert world.me.epoch == 1
+    loaded = World()
+    loaded.coordinator.load(world.log)
+    assert loaded.init(first) == FENCED
+    assert loaded.init(Producer(first.producer_id, 1)) == 0
+    assert loaded.init(Producer(first.producer_id, 1)) == 0
+    assert loaded.me.epoch == 2
+    loaded.coordinator.unload(["tx"])
+    loaded.coordinator.load(world.log)
+    assert loaded.init(first) == FENCED
+
+
+def test_of_an_epoch_that_an_end_raised_after_a_load_the_one_before_is_known() -> None:
+    """An end of version 2 raises it (KIP-890); one of version 1 leaves it, and what was forgotten stays so."""
+    for rises, told in ((True, 0), (False, FENCED)):
+        world = World()
+        world.init()
+        world.init(world.me)
+        loaded = World()
+        loaded.coordinator.load(world.log)
+        loaded.me = before = world.me
+        loaded.add(T0)
+        loaded.end(True, v2=rises)
+        asked = before if rises else Producer(before.producer_id, before.epoch - 1)
+        assert loaded.init(asked) == told
