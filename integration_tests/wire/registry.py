@@ -53,6 +53,18 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.consumer.assignors": "range",
         "offsets.topic.num.partitions": "4",
     },
+    "upgrades": {
+        "group.initial.rebalance.delay.ms": "0",
+        "group.consumer.migration.policy": "upgrade",
+        "group.consumer.assignment.interval.ms": "0",
+        "offsets.topic.num.partitions": "4",
+    },
+    "downgrades": {
+        "group.initial.rebalance.delay.ms": "0",
+        "group.consumer.migration.policy": "downgrade",
+        "group.consumer.assignment.interval.ms": "0",
+        "offsets.topic.num.partitions": "4",
+    },
     "clients": {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "4", "group.min.session.timeout.ms": "500"},
 }
 """The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up, the client matrix."""
