@@ -134,6 +134,7 @@ fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PY) -m tests.assignors.server_fuzz
 	$(PY) -m tests.re2j.fuzz
 	$(PY) -m integration_tests.cluster.lives --count 200
+	$(PY) -m integration_tests.cluster.producer_lives --count 100
 	mkdir -p build
 	$(PY) -m coordinator swarm --seeds 10000 --for 1800 --coverage --keep build
 	$(PY) -m tests.simulator.planted 500

@@ -73,8 +73,8 @@ class Hosts:
         cluster = self.cluster
         cluster.network.hosts[broker] = HostState.RUNNING
         cluster.coordinators.restarts(broker, now)
-        cluster.replication.restarted(broker)
-        cluster.brokers[broker] = cluster.new_broker(broker)
+        cluster.brokers[broker] = started = cluster.new_broker(broker)
+        cluster.replication.restarted(broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms"))
         self._opening.add(broker)
         cluster.controller.register(broker, cluster.racks[broker], cluster.endpoints[broker], now, clean=self._clean.pop(broker))
         cluster.look(now)

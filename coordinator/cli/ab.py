@@ -1,7 +1,7 @@
 """`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of its settings and compare what it costs.
 
 Each seed runs under every variant with the same churn, so that differences are paired by seed. A table shows medians and their 95 %
-intervals: first of each variant, then of its differences from the first one.
+intervals: first of each variant, then of its differences from the first one. Ctrl-C prints the table of the seeds that are done.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError, description
+from .interrupts import INTERRUPTED, interruptible
 from .simulate import load
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _seeds(text: str) -> int:
 
 
 def run(args: Namespace) -> int:
-    """Compare; 0, or 2 for a wrong file or option."""
+    """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.event_log import EventLog
     from coordinator.simulator.measures import NAMES, estimate, measure
     from coordinator.simulator.run import run_scenario
@@ -48,16 +49,30 @@ def run(args: Namespace) -> int:
     base = load(args.scenario, args.settings)
     kinds = [kind.name for kind in base.members]
     variants = list(_variants(args.vary, kinds))
-    results: dict[str, list[Measures]] = {}
-    for name, settings in variants:
-        scenario = load(args.scenario, [*args.settings, *settings])
-        for seed in range(1, args.seeds + 1):
-            log = EventLog(seed=seed)
-            run_scenario(scenario, seed, log)
-            results.setdefault(name, []).append(measure(log.events()))
-    print(f"{base.name}: {args.seeds} seeds, medians and their 95 % intervals")
+    scenarios = {name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants}
+    results: dict[str, list[Measures]] = {name: [] for name in scenarios}
+    seeds = 0
+    try:
+        with interruptible():
+            for seed in range(1, args.seeds + 1):
+                measured = {}
+                for name, scenario in scenarios.items():
+                    log = EventLog(seed=seed)
+                    run_scenario(scenario, seed, log)
+                    measured[name] = measure(log.events())
+                for name, row in measured.items():
+                    results[name].append(row)
+                seeds = seed
+    except KeyboardInterrupt:
+        for rows in results.values():
+            del rows[seeds:]
+        print("interrupted: what is known so far")
+        if not seeds:
+            print(f"{base.name}: no seed is done")
+            return INTERRUPTED
+    print(f"{base.name}: {seeds} seeds, medians and their 95 % intervals")
     if args.svg is not None or draw_png is not None:
-        title = f"{base.name}: {args.seeds} seeds"
+        title = f"{base.name}: {seeds} seeds"
         estimates = {name: [estimate([row[column] for row in rows]) for column in range(len(NAMES))] for name, rows in results.items()}
         if args.svg is not None:
             _draw(args.svg, title, estimates)
@@ -71,7 +86,7 @@ def run(args: Namespace) -> int:
             differences = [value - base_row[column] for value, base_row in zip(values, first, strict=True)]
             paired = "" if results[name] is first else f"   difference {estimate(differences)}"
             print(f"  {what:24} {estimate(values)!s:32}{paired}".rstrip())
-    return 0
+    return 0 if seeds == args.seeds else INTERRUPTED
 
 
 def _draw(path: str, title: str, variants: Mapping[str, Sequence[Estimate]]) -> None:

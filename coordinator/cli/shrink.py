@@ -1,7 +1,7 @@
 """`coordinator shrink FILE --seed N`: Find a smaller scenario that breaks the same promise, and write it as a scenario file.
 
 Churn, faults, members and settings are left out or made less, one after the other, as long as one of the judges that found something
-still does. The rest sees the same draws, because each draw is keyed by whom it is for.
+still does. The rest sees the same draws, because each draw is keyed by whom it is for. Ctrl-C writes the smallest one found so far.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import Subparsers, UsageError, description
+from .interrupts import INTERRUPTED, interruptible
 from .simulate import composed, replay, seed
 from .swarm import _count
 
@@ -28,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option."""
+    """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.simulator.shrinking import shrink
     from coordinator.simulator.toml_text import to_toml
 
@@ -39,15 +40,23 @@ def run(args: Namespace) -> int:
     if not wanted:
         print(f"{args.scenario} breaks no promise with seed {args.seed}: there is nothing to shrink")
         return 1
-    began, tried = time.monotonic(), 0
+    began, tried, small, interrupted = time.monotonic(), 0, raw, False
 
     def fails(smaller: dict[str, Any]) -> bool:
-        nonlocal tried
+        nonlocal tried, small
         tried += 1
         found = _findings(smaller, args.seed)
-        return bool(found and found & wanted)
+        if not found or not found & wanted:
+            return False
+        small = smaller
+        return True
 
-    small = shrink(raw, fails, lambda: time.monotonic() - began < args.bound_s)
+    try:
+        with interruptible():
+            shrink(raw, fails, lambda: time.monotonic() - began < args.bound_s)
+    except KeyboardInterrupt:
+        interrupted = True
+        print("interrupted: the smallest one found so far")
     path = Path(args.out or f"{Path(args.scenario).stem}-small.toml")
     text = to_toml(small)
     try:
@@ -57,7 +66,7 @@ def run(args: Namespace) -> int:
     before, after = len(to_toml(raw).splitlines()), len(text.splitlines())
     print(f"{', '.join(sorted(wanted))}: {before} lines became {after}, {tried} smaller ones were tried")
     print(f"to replay it: {replay(str(path), args.seed, ())}")
-    return 0
+    return INTERRUPTED if interrupted else 0
 
 
 def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:

@@ -1,7 +1,8 @@
 """`coordinator simulate FILE --seed 7`: run a scenario under virtual time and judge its event log.
 
 FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios list`). The same file and the same
-seed give the same log, byte for byte. Status 1 if what must hold does not; then the command that replays the run is printed.
+seed give the same log, byte for byte. Status 1 if what must hold does not; then the command that replays the run is printed. Ctrl-C ends
+the run, and what is known so far is judged; then the status is 130, or 1 if a promise was broken.
 
 With --live the same file runs in real time: its members on real sockets, against an emulator that is started for it, or with
 --bootstrap against any Kafka. There the scenario's topics are made first and removed in the end, what befalls brokers or their
@@ -11,14 +12,18 @@ requests cannot be had, and the log is what the members saw.
 from __future__ import annotations
 
 import shlex
+import signal
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import Subparsers, UsageError, description
+from .interrupts import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
     from coordinator.event_log import EventLog
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from coordinator.live_world.kafka import Kafka
     from coordinator.live_world.world import LiveWorld
     from coordinator.simulator.scenario import Scenario
+    from coordinator.simulator.world import World
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -107,7 +113,7 @@ def _base(name: str, of: str) -> tuple[str, str]:
 
 
 def run(args: Namespace) -> int:
-    """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option."""
+    """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.simulator.run import run_scenario, verdicts
 
     scenario = load(args.scenario, args.settings)
@@ -118,15 +124,58 @@ def run(args: Namespace) -> int:
     if args.bootstrap is not None:
         raise UsageError("--bootstrap: give --live, too; without it a scenario runs in virtual time, on brokers of its own")
     options = "".join(f", {each}" for each in args.settings)
-    print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}")
-    log = _open_log(args)
+    log, stop, interrupted = _open_log(args), _Stop(), False
     began = time.perf_counter()
-    world = run_scenario(scenario, args.seed, log, skips=not args.every_heartbeat)
+    members: int | None = None
+    try:
+        with interruptible(stop):
+            print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}", flush=True)
+            members = len(run_scenario(scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat).members)
+    except KeyboardInterrupt:
+        interrupted = True
+        print(f"stopped after {stop.now_ms / 1000:g} s of virtual time; what is known so far:")
     took = time.perf_counter() - began
     log.close()
-    judged = verdicts(scenario, _lines(args.log, log))
-    _count(args, log, len(world.members), took)
-    return _tell(judged, args)
+    judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
+    _count(args, log, members, took)
+    return _tell(judged, args, interrupted)
+
+
+class _Stop:
+    """Ends a run in virtual time at the first SIGINT, between two steps of its world; the next one ends it at once."""
+
+    def __init__(self) -> None:
+        self._world: World | None = None
+        self._asked = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.default_int_handler)
+        self._asked = True
+        if self._world is not None:
+            self._world.at(self._world.now, self._end)
+
+    def begin(self, world: World) -> None:
+        """That is the world."""
+        self._world = world
+        if self._asked:
+            self._end()
+
+    @property
+    def now_ms(self) -> int:
+        """How far the world has come."""
+        return 0 if self._world is None else self._world.now
+
+    @staticmethod
+    def _end() -> NoReturn:
+        raise KeyboardInterrupt
+
+
+def _as_far_as_known(scenario: Scenario, interrupted: bool) -> Scenario:
+    """A run that ended early says nothing of what holds when churn and faults are over."""
+    if not interrupted or scenario.stable_within_ms is None:
+        return scenario
+    print("stable_within: not judged: the run was interrupted")
+    return replace(scenario, stable_within_ms=None)
 
 
 def _run_live(scenario: Scenario, args: Namespace) -> int:
@@ -152,9 +201,12 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
 
     start = time.perf_counter()
     members: int | None = None
+    interrupted = False
     try:
-        members = run_live(scenario, args.seed, log, kafka, began)
+        with interruptible():
+            members = run_live(scenario, args.seed, log, kafka, began)
     except KeyboardInterrupt:
+        interrupted = True
         print(f"stopped after {time.perf_counter() - start:.0f} s; what is known so far:")
         log.flush()
     finally:
@@ -162,8 +214,8 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
         if kafka is not None:
             _tidy(kafka)
     _count(args, log, members, time.perf_counter() - start)
-    judged = live_verdicts(scenario, _lines(args.log, log), foreign=kafka is not None)
-    return _tell(judged, args)
+    judged = live_verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log), foreign=kafka is not None)
+    return _tell(judged, args, interrupted)
 
 
 def _tidy(kafka: Kafka) -> None:
@@ -208,7 +260,7 @@ def _lines(path: str | None, log: EventLog) -> Iterable[dict[str, Any]]:
     return log.events() if path is None else read(path)
 
 
-def _tell(judged: Sequence[Verdict], args: Namespace) -> int:
+def _tell(judged: Sequence[Verdict], args: Namespace, interrupted: bool) -> int:
     from coordinator.judges import Judgement
 
     broken = [verdict for verdict in judged if verdict.judgement is Judgement.BROKEN]
@@ -224,7 +276,7 @@ def _tell(judged: Sequence[Verdict], args: Namespace) -> int:
             return 1
         where = "" if args.bootstrap is None else " --bootstrap " + ",".join(f"{host}:{port}" for host, port in args.bootstrap)
         print(f"to run it again: {command} --live{where} --log failed.jsonl")
-    return 1 if broken else 0
+    return 1 if broken else INTERRUPTED if interrupted else 0
 
 
 def replay(scenario: str, seed: int, settings: Sequence[str]) -> str:

@@ -3,7 +3,8 @@
 Each seed is a scenario of its own. One that fails is written as a scenario file into the directory --keep, and the command that
 replays it is printed. Of every hundred seeds one runs twice, the second time in a new process with another hash seed: both logs have to
 be the same. --coverage prints what was reached: events, refusals, faults and conditions that have to come about sometimes. Status 1 if
-any seed failed, or if after 10,000 seeds and more something was never reached.
+any seed failed, or if after 10,000 seeds and more something was never reached. Ctrl-C prints what is known so far; then the status is
+130, or 1 if a seed has failed.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ import sys
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import Subparsers, UsageError, description
+from .interrupts import INTERRUPTED, interruptible, unheard
 from .simulate import replay, seed
 
 if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
     from coordinator.simulator.swarming import SeedResult
 
 _EVERY = 100
@@ -65,29 +70,34 @@ def run(args: Namespace) -> int:
         raise UsageError(f"--keep {args.keep}: there is no such directory")
     began = time.monotonic()
     ran = failed = virtual_ms = 0
+    interrupted = False
     reached: Counter[str] = Counter()
     try:
-        for result in _results(args, began):
-            ran += 1
-            virtual_ms += result.virtual_ms
-            reached.update(result.reached)
-            why = [*result.broken, *([result.failure] if result.failure else []), *_again(result, args)]
-            if why:
-                failed += 1
-                print(f"seed {result.seed}: {', '.join(why)}: {_keep(result, args, keep)}", flush=True)
-            if sys.stderr.isatty():
-                print(f"\r{ran} of {args.seeds} seeds, {failed} failed", end="", file=sys.stderr, flush=True)
+        with interruptible(), closing(_results(args, began)) as results:
+            for result in results:
+                ran += 1
+                virtual_ms += result.virtual_ms
+                reached.update(result.reached)
+                why = [*result.broken, *([result.failure] if result.failure else []), *_again(result, args)]
+                if why:
+                    failed += 1
+                    print(f"seed {result.seed}: {', '.join(why)}: {_keep(result, args, keep)}", flush=True)
+                if sys.stderr.isatty():
+                    print(f"\r{ran} of {args.seeds} seeds, {failed} failed", end="", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
+        interrupted = True
         print("interrupted: what is known so far")
     took = time.monotonic() - began
     rate = virtual_ms / 1000 / took
     speed = f"{virtual_ms / 60_000:.0f} virtual minutes in {took:.1f} s, {rate:.0f} virtual seconds a second"
     print(f"{ran} seeds from {args.first} on, {failed} failed; {speed}")
     missing = _tell_coverage(reached, args.coverage or ran >= _MANY)
-    return 1 if failed or (missing and ran >= _MANY) else 0
+    if failed or (missing and ran >= _MANY):
+        return 1
+    return INTERRUPTED if interrupted else 0
 
 
-def _results(args: Namespace, began: float) -> Iterator[SeedResult]:
+def _results(args: Namespace, began: float) -> Generator[SeedResult]:
     """The results in the order of the seeds, whoever ran them; none is begun when time is up. Raises UsageError."""
     from coordinator.simulator.reading import ScenarioError
     from coordinator.simulator.swarming import run_seed
@@ -101,13 +111,13 @@ def _results(args: Namespace, began: float) -> Iterator[SeedResult]:
                     return
                 yield run_seed(number, args.minutes, settings)
             return
-        from concurrent.futures import Future, ProcessPoolExecutor
+        from concurrent.futures import Future
         from itertools import islice
-        from multiprocessing import get_context
 
-        with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
+        with _processes(args.jobs) as pool:
             def begin(count: int) -> list[Future[SeedResult]]:
-                return [pool.submit(run_seed, each, args.minutes, settings) for each in islice(numbers, count)]
+                with unheard():
+                    return [pool.submit(run_seed, each, args.minutes, settings) for each in islice(numbers, count)]
 
             waiting = begin(2 * args.jobs)
             while waiting:
@@ -116,6 +126,23 @@ def _results(args: Namespace, began: float) -> Iterator[SeedResult]:
                     waiting += begin(1)
     except ScenarioError as error:
         raise UsageError(str(error)) from None
+
+
+@contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """So many processes; whatever ends the work early ends them at once, with the seeds that they are at."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import active_children, get_context
+
+    others = set(active_children())
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise
 
 
 def _again(result: SeedResult, args: Namespace) -> list[str]:

@@ -1,4 +1,4 @@
-"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders and coordinators, and how each is undone.
+"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and topics, and how each is undone.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 
@@ -19,6 +19,8 @@ from ..cluster import CONSUMER_OFFSETS
 from ..cluster.internal_topics import partition_for
 from ..cluster.network import HostState
 from ..cluster.replication import Pace
+from . import topics
+from .own_requests import ControlError
 
 How = Literal["controlled", "crash", "pause"]
 
@@ -137,23 +139,49 @@ class JumpClock:
     by_ms: int
 
 
-Verb = (
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Make a topic, with -1 partitions or replicas as many as num.partitions and default.replication.factor say. Inverse: DeleteTopic."""
+
+    topic: str
+    partitions: int = -1
+    replication: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CreatePartitions:
+    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition away."""
+
+    topic: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopic:
+    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as many partitions and replicas, empty."""
+
+    topic: str
+
+
+_BrokerVerb = (
     StopBroker | StartBroker | MoveLeader | MoveCoordinator | ReassignPartition | FenceBroker | UnfenceBroker | CutLink | HealLink
     | CutClient | HealClient | SlowFollower | SlowLoad | JumpClock
 )
+_TopicVerb = CreateTopic | CreatePartitions | DeleteTopic
+Verb = _BrokerVerb | _TopicVerb
 VERBS: dict[str, type[Any]] = {verb.__name__: verb for verb in get_args(Verb)}
 
 
 def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
     """Carry a verb out; answers its inverse. Raises ClusterError."""
     cluster = hosts.cluster
-    inverse = _perform(hosts, cluster, verb, now)
+    inverse = _change_topic(cluster, verb, now) if isinstance(verb, _TopicVerb) else _perform(hosts, cluster, verb, now)
     if cluster.log is not None:
         cluster.log.append("fault", type(verb).__name__, at_ms=now, **_logged(verb))
     return inverse
 
 
-def _perform(hosts: Hosts, cluster: Brokers, verb: Verb, now: int) -> Verb | None:
+def _perform(hosts: Hosts, cluster: Brokers, verb: _BrokerVerb, now: int) -> Verb | None:
     match verb:
         case StopBroker(broker, how):
             if how not in get_args(How):
@@ -214,6 +242,29 @@ def _slow_down(hosts: Hosts, cluster: Brokers, verb: SlowFollower | SlowLoad, no
             return SlowLoad(broker, hosts.slow_load(broker, load_ms))
         case _:
             assert_never(verb)
+
+
+def _change_topic(cluster: Brokers, verb: _TopicVerb, now: int) -> Verb | None:
+    """By the requests that any client would send, to the controller."""
+    metadata = cluster.controller.cluster
+    broker = cluster.brokers[metadata.controller_id]
+    if not broker.reaches_controller:
+        raise ClusterError(f"topic {verb.topic} stays as it is: there is no controller, for want of brokers that run")
+    try:
+        match verb:
+            case CreateTopic(topic, partitions, replication):
+                topics.create(broker, now, topic, partitions, replication, {})
+                return DeleteTopic(topic)
+            case CreatePartitions(topic, partitions):
+                topics.grow(broker, now, topic, partitions)
+                return None
+            case DeleteTopic(topic):
+                before = metadata.topics.get(topic)
+                topics.delete(broker, now, topic)
+                assert before is not None
+                return CreateTopic(topic, len(before.partitions), len(before.partitions[0].replicas))
+    except ControlError as error:
+        raise ClusterError(str(error)) from None
 
 
 def _partition_of(cluster: Brokers, group: str) -> int:

@@ -40,6 +40,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ResetMember", "RequestFaultBegan", "RequestFaultEnded", "FaultSkipped", "RunEnded",
         "StopBroker", "StartBroker", "MoveLeader", "MoveCoordinator", "ReassignPartition", "FenceBroker", "UnfenceBroker", "CutLink",
         "HealLink", "CutClient", "HealClient", "SlowFollower", "SlowLoad", "JumpClock", "JumpMemberClock",
+        "CreateTopic", "CreatePartitions", "DeleteTopic",
     ),
     "data": ("RecordsAppended", "RecordsServed", "MarkerWritten", "ConnectionOpened", "ConnectionClosed"),
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """What the logs of partitions hold, by a log's stream `data`: batches of records, and how their transactions ended.
 
 Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it; but what a broker writes there after
-another one was elected is not in the log for long, and replaces nothing. Judges of records share this reading.
+another one was elected is not in the log for long, and replaces nothing. Judges of records share this reading. They judge no topic of a
+name whose topic was deleted: clients go on for a while with what they had of it, and another one may be called so.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from .base import Line
+from .base import Judge, Line
 
 TopicPartition = tuple[str, int]
 
@@ -114,3 +115,39 @@ class Batches:
             self.replaced = [] if self.in_vain(line) else partition.cut(line["offset"])
             return partition.mark(line)
         return []
+
+
+class JudgeOfRecords(Judge):
+    """A judge of what stands in topics, until they are deleted. Subclasses `look` at each line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._deleted: set[str] = set()
+
+    def see(self, line: Line) -> None:
+        if line["type"] == "TopicDeleted":
+            self._deleted.add(line["topic"])
+            self.deleted(line["topic"])
+        elif not self._deleted:
+            self.look(line)
+        elif line.get("topic") in self._deleted:
+            self.too_late(line)
+        else:
+            self.look(self._of_topics_that_are_there(line))
+
+    def look(self, line: Line) -> None:
+        """Look at the next line; its topic is there, or it names none."""
+        raise NotImplementedError
+
+    def deleted(self, topic: str) -> None:
+        """A topic was deleted."""
+
+    def too_late(self, line: Line) -> None:
+        """A line about a topic of a name that was deleted."""
+
+    def _of_topics_that_are_there(self, line: Line) -> Line:
+        for rows in ("offsets", "partitions"):
+            named = line.get(rows)
+            if isinstance(named, list) and any(isinstance(row, dict) and row.get("topic") in self._deleted for row in named):
+                line = {**line, rows: [row for row in named if row["topic"] not in self._deleted]}
+        return line

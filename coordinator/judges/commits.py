@@ -105,7 +105,8 @@ class CommitsStayWithinAssignment(Judge):
     promise = (
         "a member commits only for partitions that it was given in the current generation, or gave up in the rebalance that runs; if "
         "cooperative, also for those that it owned when it joined this generation, until it joins again: it gives them up at its next "
-        "poll, and may be at work on what the last one returned (KIP-429); in a consumer group, for what it has or is to give up"
+        "poll, and may be at work on what the last one returned (KIP-429); in a consumer group, for what it has or is to give up, or had "
+        "of a topic that was deleted, which its coordinator took at once"
     )
     needs = frozenset({"group"})
 
@@ -114,12 +115,15 @@ class CommitsStayWithinAssignment(Judge):
         self._given: dict[tuple[str, str], set[tuple[str, int]]] = {}
         self._still_owned: dict[tuple[str, str], set[tuple[str, int]]] = {}
         self._consumers = ConsumerGroups()
+        self._deleted: set[str] = set()
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
         self._consumers.see(line)
         if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"):
             self._forget(group)
+        if kind == "TopicDeleted":
+            self._deleted.add(line["topic"])
         if kind == "GenerationStored" and line["protocol_type"] == "consumer":
             self._forget(group)
             for member in line["members"]:
@@ -134,8 +138,9 @@ class CommitsStayWithinAssignment(Judge):
             given = self._given_to(group, line["member"])
             if given is None:
                 return
+            gone = set() if self._consumers.get(group) is None else self._deleted
             for row in line["offsets"]:
-                if (row["topic"], row["partition"]) not in given:
+                if (row["topic"], row["partition"]) not in given and row["topic"] not in gone:
                     who = line["member"]
                     self.blame(line, f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have")
 

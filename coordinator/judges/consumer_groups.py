@@ -67,6 +67,8 @@ class ConsumerGroups:
     def see(self, line: Line) -> GroupSeen | None:
         """Fold a line; the group it is about, if that is a consumer group after it and the line changed it."""
         kind = line["type"]
+        if kind == "TopicDeleted":
+            self._topic_deleted(line["topic"], line["topic_id"])
         if kind not in KINDS:
             return None
         name = line["group"]
@@ -81,6 +83,14 @@ class ConsumerGroups:
         elif "member" in line:
             _fold_member(group, line)
         return group
+
+    def _topic_deleted(self, name: str, topic_id: str) -> None:
+        """From now on lines name it by its id; a topic that is made under its name is another one."""
+        for group in self.groups.values():
+            for member in group.members.values():
+                for had in (member.held, member.revoking):
+                    for partition in [each for each in had if each[0] == name]:
+                        had[topic_id, partition[1]] = had.pop(partition)
 
     def get(self, name: str) -> GroupSeen | None:
         """A group; None if it is no consumer group."""

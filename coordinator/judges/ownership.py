@@ -64,7 +64,7 @@ class RevokedBeforeAssigned(Judge):
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
         "or was replaced by its successor, who owns nothing until it is told, or the group was deleted; who was removed or replaced and "
         "does not know yet owns nothing; a static member of a consumer group that left for a while keeps only what it was not to give up "
-        "(K8-LV-2)"
+        "(K8-LV-2); a topic that was deleted and is made again under its name is another one"
     )
     needs = frozenset({"group", "member"})
 
@@ -105,6 +105,8 @@ class RevokedBeforeAssigned(Judge):
         elif kind == "ConsumerMemberReconciled" and line["member_epoch"] == LEFT_FOR_NOW:
             kept = {(row["topic"], partition) for row in line["held"] for partition in row["partitions"]}
             self._holders = {key: holder for key, holder in self._holders.items() if (key[0], holder) != (group, member) or key[1:] in kept}
+        elif kind == "TopicDeleted":
+            self._holders = {key: holder for key, holder in self._holders.items() if key[1] != line["topic"]}
         elif kind == "ConsumerGroupDowngraded":
             self._holders = {key: holder for key, holder in self._holders.items() if key[0] != group or holder not in line["left"]}
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import Judge, Line
-from .batches import Batches
+from .batches import Batches, JudgeOfRecords
 from .intervals import Offsets
 
 _Key = tuple[str, str, int]
@@ -15,7 +15,7 @@ def _keys(line: Line, rows: str) -> list[tuple[_Key, Line]]:
     return [((line["group"], row["topic"], row["partition"]), row) for row in line[rows]]
 
 
-class NoRecordLostToTheGroup(Judge):
+class NoRecordLostToTheGroup(JudgeOfRecords):
     """What a group commits, its applications were given."""
 
     name = "no_record_lost"
@@ -33,7 +33,7 @@ class NoRecordLostToTheGroup(Judge):
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._committed_only: dict[str, bool] = {}
 
-    def see(self, line: Line) -> None:
+    def look(self, line: Line) -> None:
         kind = line["type"]
         if line["stream"] in ("data", "cluster"):
             self._batches.see(line)
@@ -143,7 +143,7 @@ class DuplicatesAreUncommitted(Judge):
                 self._next[client, key] = last + 1
 
 
-class AcknowledgedRecordsStay(Judge):
+class AcknowledgedRecordsStay(JudgeOfRecords):
     """What a producer was told is written, stays written."""
 
     name = "acknowledged_records_stay"
@@ -160,7 +160,7 @@ class AcknowledgedRecordsStay(Judge):
         self._unclean: set[tuple[str, int]] = set()
         """Partitions whose leader was elected uncleanly and has not appended since: its first batch tells what it has lost."""
 
-    def see(self, line: Line) -> None:
+    def look(self, line: Line) -> None:
         kind = line["type"]
         if kind == "RecordsDelivered" and line["failed"] is None and line["acks"] in ("all", "-1") and line["offset"] >= 0:
             offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
@@ -188,7 +188,7 @@ class AcknowledgedRecordsStay(Judge):
             acknowledged.cut(line["offset"])
 
 
-class IdempotentWritesOnce(Judge):
+class IdempotentWritesOnce(JudgeOfRecords):
     """A batch of an idempotent producer is in a partition's log once."""
 
     name = "idempotent_writes_once"
@@ -211,7 +211,7 @@ class IdempotentWritesOnce(Judge):
         ahead = self._clocks.get(line.get("broker", 1), 0) - self._clocks.get(line["client"], 0)
         return ahead >= _EXPIRATION_MS and line["at_ms"] >= self._began_at[line["topic"], line["partition"]] + _LOOKS_EVERY_MS
 
-    def see(self, line: Line) -> None:
+    def look(self, line: Line) -> None:
         if line["type"] in ("JumpClock", "JumpMemberClock"):
             host = line["broker"] if line["type"] == "JumpClock" else line["client"]
             self._clocks[host] = self._clocks.get(host, 0) + line["by_ms"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .base import Judge, Line
-from .batches import Batch, Batches
+from .base import Line
+from .batches import Batch, Batches, JudgeOfRecords
 
 _Source = tuple[str, str, int, int]
 """Group, topic, partition and offset of a record that a pipeline has read."""
 
 
-class OnlyCommittedIsRead(Judge):
+class OnlyCommittedIsRead(JudgeOfRecords):
     """With read_committed nobody sees records of transactions that are open or aborted."""
 
     name = "read_committed"
@@ -24,7 +24,7 @@ class OnlyCommittedIsRead(Judge):
         self._batches = Batches()
         self._decided: dict[int, bool] = {}
 
-    def see(self, line: Line) -> None:
+    def look(self, line: Line) -> None:
         if line["type"] == "TransactionPrepared":
             self._decided[line["producer_id"]] = line["committed"]
         elif line["stream"] in ("data", "cluster"):
@@ -43,13 +43,14 @@ class OnlyCommittedIsRead(Judge):
                         break
 
 
-class PipelinesWriteOnce(Judge):
+class PipelinesWriteOnce(JudgeOfRecords):
     """Exactly once: what a pipeline has committed to have read, it has written once for readers of committed records."""
 
     name = "exactly_once"
     promise = (
         "for each record below the offset that a pipeline's group has committed in a transaction, one record is written by a committed "
-        "transaction, and not two (KIP-447); transactions whose end is decided and not yet written everywhere are left out"
+        "transaction, and not two (KIP-447); transactions whose end is decided and not yet written everywhere are left out, and records of "
+        "topics that are deleted"
     )
     needs = frozenset({"group", "member", "data", "transaction"})
 
@@ -63,8 +64,10 @@ class PipelinesWriteOnce(Judge):
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._committed: dict[tuple[str, str, int], tuple[int, Line]] = {}
         self._ending: set[int] = set()
+        self._gone: set[_Source] = set()
+        """What was written for in a topic that was deleted."""
 
-    def see(self, line: Line) -> None:
+    def look(self, line: Line) -> None:
         kind = line["type"]
         if kind == "RecordsSent" and line["sources"]:
             group = line["group"]
@@ -93,6 +96,15 @@ class PipelinesWriteOnce(Judge):
                 for batch in ended:
                     self._count(line, batch)
 
+    def deleted(self, topic: str) -> None:
+        for key, sources in self._sources.items():
+            if key[2] == topic:
+                self._gone.update(sources)
+
+    def too_late(self, line: Line) -> None:
+        if line["type"] == "RecordsSent":  # it goes with what the same transaction writes elsewhere
+            self._gone.update((line["group"], topic, partition, offset) for topic, partition, offset in line["sources"] or ())
+
     def _count(self, line: Line, batch: Batch) -> None:
         sent = batch.line
         key = (sent["producer_id"], sent["producer_epoch"], sent["topic"], sent["partition"], sent["sequence"])
@@ -111,7 +123,8 @@ class PipelinesWriteOnce(Judge):
                 if batch.transactional and batch.outcome is not True:
                     continue
                 offsets = range(max(batch.first, begun), min(batch.last, committed - 1) + 1)
-                missing = next((offset for offset in offsets if not self._written.get((group, topic, partition, offset))), None)
+                sources = ((offset, (group, topic, partition, offset)) for offset in offsets)
+                missing = next((offset for offset, source in sources if not self._written.get(source) and source not in self._gone), None)
                 if missing is not None:
                     text = f"group {group} has committed {topic}-{partition} up to {committed}, but written nothing for {missing}"
                     self.blame(line, text)

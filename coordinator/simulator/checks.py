@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, get_args
 
-from ..broker.build import TopicError
+from ..broker.build import TopicError, TopicOption
 from ..brokers import ClusterError
 from ..brokers.clocks import jump_refusal
 from ..cluster.configs import BrokerConfigs, ConfigError
@@ -59,6 +59,8 @@ class There(NamedTuple):
     groups: tuple[str, ...]
     topics: Mapping[str, int]
     brokers: int
+    later: frozenset[str] = frozenset()
+    """Topics that CreateTopic makes."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""
@@ -215,6 +217,8 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
     if verb == "ResetMember" and lasts is not None:
         raise ScenarioError(f"{where.at('lasts')}: fault ResetMember: connections are reset at once, nothing is undone: leave lasts out")
+    if verb == "CreatePartitions" and lasts is not None:
+        raise ScenarioError(f"{where.at('lasts')}: fault CreatePartitions: no partition is taken away again: leave lasts out")
     if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
         return
     if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
@@ -251,13 +255,41 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
     for key in _BROKERS:
         if key in fields and not 1 <= fields[key] <= there.brokers:
             raise ScenarioError(f"{where.at(key)}: {verb}: {key} = {fields[key]}: {_brokers(there)}")
+    _check_amounts(verb, fields, there, where)
     if "how" in fields and fields["how"] not in get_args(verbs.How):
         raise ScenarioError(f"{where.at('how')}: {verb}: how = {fields['how']!r}: one of {', '.join(get_args(verbs.How))}")
     if verb == "JumpClock":
         _check_jump(verb, fields, where)
     if "one" in fields and fields["one"] == fields.get("other"):
         raise ScenarioError(f"{where.at('other')}: {verb}: one and other are both {fields['one']}: give two brokers")
+    if verb == "CreateTopic":
+        _check_new_topic(fields, there, where)
     _check_names(fields, there, where, verb)
+    count = there.topics.get(fields["topic"]) if verb == "CreatePartitions" else None
+    if count is not None and fields["partitions"] <= count:
+        raise ScenarioError(f"{where.at('partitions')}: {verb}: {fields['topic']} has {count} partitions: give more, how many in all")
+
+
+def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
+    """Whether it is there already only the run shows: it may have been deleted."""
+    for key, most in (("partitions", _MOST_TIMES), ("replication", there.brokers)):
+        if key in fields and not (fields[key] == -1 or 1 <= fields[key] <= most):
+            raise ScenarioError(f"{where.at(key)}: CreateTopic: {key} = {fields[key]}: from 1 to {most}, or -1 for the brokers' default")
+    with blamed(where):
+        TopicOption(fields["topic"]).checked()
+
+
+def _check_amounts(verb: str, fields: Plain, there: There, where: Where) -> None:
+    """Lengths of time, rates and lists of brokers, which have their types by now."""
+    for key, least in (("delay_ms", 0), ("load_ms", 0), ("bytes_per_second", 1)):
+        if fields.get(key) is not None and fields[key] < least:
+            raise ScenarioError(f"{where.at(key)}: {verb}: {key} = {fields[key]}: give a whole number from {least} on")
+    replicas = list(fields.get("replicas") or [])
+    unknown = [node for node in replicas if not 1 <= node <= there.brokers]
+    if unknown:
+        raise ScenarioError(f"{where.at('replicas')}: {verb}: replicas = {replicas}: broker {unknown[0]} is not there: {_brokers(there)}")
+    if len(set(replicas)) < len(replicas):
+        raise ScenarioError(f"{where.at('replicas')}: {verb}: replicas = {replicas}: give each broker once")
 
 
 def _check_jump(verb: str, fields: Plain, where: Where) -> None:
@@ -282,7 +314,7 @@ def _check_names(fields: Plain, there: There, where: Where, what: str) -> None:
     group, topic, partition, client = (fields.get(key) for key in ("group", "topic", "partition", "client_id"))
     if group is not None and group not in there.groups:
         raise ScenarioError(f"{where.at('group')}: {what}: group {group!r} is nobody's; there are {_some(there.groups)}")
-    if topic is not None and topic not in there.topics and topic not in _INTERNAL:
+    if topic is not None and topic not in there.topics and topic not in _INTERNAL and topic not in there.later:
         raise ScenarioError(f"{where.at('topic')}: {what}: [topics] does not name {topic!r}; there are {_some(list(there.topics))}")
     count = None if topic is None else there.topics.get(topic)
     if count is not None and partition is not None and not 0 <= partition < count:

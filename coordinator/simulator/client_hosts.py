@@ -49,6 +49,15 @@ class ClientHosts:
         self.triggers = Triggers(self, log)
         self._deadlines: Deadlines[Client] = Deadlines()
         self._links: dict[tuple[str, int, bool], Link] = {}
+        self._began: dict[str, tuple[int, int]] = {}
+        """Host -> when a process began there last, and how many did at that instant."""
+
+    def new_process(self, host: str) -> str:
+        """What tells a process that starts on a host now from every other."""
+        instant, count = self._began.get(host, (self.now, 0))
+        count = count + 1 if instant == self.now else 1
+        self._began[host] = self.now, count
+        return f"{host} {self.now}" if count == 1 else f"{host} {self.now} {count}"
 
     # -- what each world has in its own way
 

@@ -30,7 +30,8 @@ EVENTS: Final = (
 )  # fmt: skip
 FAULTS: Final = (
     "CutMember", "MemberHealed", "PauseMember", "MemberResumed", "ResetMember", "StopBroker", "StartBroker", "MoveCoordinator",
-    "JumpClock", "JumpMemberClock", "RequestFaultBegan", "RequestFaultEnded", "FaultInjected",
+    "JumpClock", "JumpMemberClock", "CreateTopic", "CreatePartitions", "DeleteTopic", "RequestFaultBegan", "RequestFaultEnded",
+    "FaultInjected",
 )  # fmt: skip
 REFUSALS: Final = (
     "JoinGroup MEMBER_ID_REQUIRED", "JoinGroup UNKNOWN_MEMBER_ID", "JoinGroup NOT_COORDINATOR", "SyncGroup REBALANCE_IN_PROGRESS",

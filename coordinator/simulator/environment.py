@@ -36,6 +36,9 @@ class Surroundings(Agenda, Protocol):
     def arm(self, member: Any, deadline: int | None) -> None:
         """A member's next deadline may have changed."""
 
+    def new_process(self, host: str) -> str:
+        """What tells a process that starts on a host now from every other."""
+
     def wall_ms(self, host: str) -> int:
         """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may have jumped."""
 

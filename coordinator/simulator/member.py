@@ -56,7 +56,7 @@ class SimulatedMember:
         self.world = world
         self.name = config.client_id
         chance = Draws(world.seed, "backoff", self.name).unit
-        identity = new_member_id(Draws(world.seed, "member id", f"{self.name} {world.now}").unit)  # a new process is a new member
+        identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
         self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
         self.ended = False
         self.fault: MemberFault | None = None

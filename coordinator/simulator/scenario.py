@@ -167,7 +167,9 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     topics: dict[str, int] = plain["topics"]
     with blamed(places.where("topics")):
         topic_options(topics)
-    kinds = tuple(_kind(each, topics, places.where("members", index)) for index, each in enumerate(plain["members"]))
+    made = [fault.get("topic") for fault in plain["faults"] if fault["verb"] == "CreateTopic"]
+    later = frozenset(name for name in made if isinstance(name, str))
+    kinds = tuple(_kind(each, topics, later, places.where("members", index)) for index, each in enumerate(plain["members"]))
     producers = tuple(
         _producer(each, topics, plain["duration"], places.where("producers", index)) for index, each in enumerate(plain["producers"]))
     brokers, where = plain["brokers"], places.where("brokers")
@@ -177,7 +179,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     check_replication(brokers["config"], configs, brokers["count"], where)
     there = There(
         {kind.name: kind.count for kind in kinds}, {kind.name: kind.count for kind in producers},
-        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"])
+        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later)
     _check_clients(kinds, producers, configs, places)
     check_sizes(there, places.where("members"))
     for index, churn in enumerate(plain["churn"]):
@@ -199,12 +201,12 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         must["stable_within"], must["most_rebalances"], lines)
 
 
-def _kind(plain: Plain, topics: dict[str, int], where: Where) -> MemberKind:
+def _kind(plain: Plain, topics: dict[str, int], later: frozenset[str], where: Where) -> MemberKind:
     name = f"members {plain['name']}"
     check_member(plain, where)
     for topic in plain["topics"]:
-        if topic not in topics:
-            raise ScenarioError(f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name")
+        if topic not in topics and topic not in later:
+            raise ScenarioError(f"{where.at('topics')}: {name} subscribe to {topic}, which [topics] does not name, nor any CreateTopic")
     with blamed(where):
         properties = {"group.protocol": plain["protocol"], **_assignor(plain, where), **plain["config"]}
         consuming = None

@@ -135,7 +135,7 @@ TABLES: Final[dict[str, Table]] = {
         "how": Key("text", "how one goes: its consumer is closed, or its process is killed", "close", choices=HOW),
     }, several=True),
     "faults": Table("Something that fails: a `verb` for hosts and links, or an `action` for single requests.", {
-        "verb": Key("text", "StopBroker, CutLink, ..., or CutMember, SlowMember, PauseMember, ResetMember, JumpMemberClock"),
+        "verb": Key("text", "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ..."),
         "action": Key("text", "fail, delay, hold, drop, close, ...: what happens to the requests that are selected"),
         **_TRIGGER,
         "at": Key("duration", "when it begins", "0s"),

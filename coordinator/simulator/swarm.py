@@ -65,6 +65,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
     for _ in range(network.choice((0, 0, 1, 2))):
         lines += _network_fault(network, busy_s, count, brokers, producers)
     lines += _clock_faults(Draws(seed, "swarm", "clocks"), busy_s, count, brokers, producers)
+    lines += _topic_faults(Draws(seed, "swarm", "topics"), busy_s)
     lines += _rare(Draws(seed, "swarm", "rare"), busy_s, lines)
     return "\n".join([*lines, "[must]", f'stable_within = "{_SETTLE_S - 10}s"', ""])
 
@@ -163,6 +164,20 @@ def _clock_faults(draws: Draws, busy_s: int, count: int, brokers: int, producers
         lines += ["[[faults]]", *whose, f"by_ms = {draws.choice(_JUMPS_MS)}", f'at = "{draws.between(5, busy_s // 2)}s"']
         if draws.between(0, 1):
             lines.append(f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]')
+    return lines
+
+
+def _topic_faults(draws: Draws, busy_s: int) -> list[str]:
+    """In one scenario of six a topic that grows, is deleted, or is made for a while. The draws are its own."""
+    if draws.between(0, 5):
+        return []
+    verb = draws.choice(("CreatePartitions", "CreatePartitions", "DeleteTopic", "CreateTopic"))
+    topic = {"CreatePartitions": "orders", "DeleteTopic": "payments", "CreateTopic": "returns"}[verb]
+    lines = ["[[faults]]", f'verb = "{verb}"', f'topic = "{topic}"', f'at = "{draws.between(5, busy_s // 2)}s"']
+    if verb != "DeleteTopic":
+        lines.append(f"partitions = {draws.between(13, 20)}")
+    if verb != "CreatePartitions" and draws.between(0, 1):
+        lines.append(f'lasts = ["1s", "{draws.between(1, busy_s // 2)}s"]')
     return lines
 
 

@@ -9,7 +9,10 @@ import pytest
 from coordinator import Emulator
 from coordinator.brokers import ClusterError
 from coordinator.control.cluster import (
+    CreatePartitions,
+    CreateTopic,
     CutLink,
+    DeleteTopic,
     FenceBroker,
     HealLink,
     MoveCoordinator,
@@ -47,6 +50,11 @@ BROKERS = "the brokers are 1, 2, 3"
     (ReassignPartition("orders", 0, None), "orders-0 does not move: there is nothing to cancel"),
     (ReassignPartition("orders", 0, (1, 9)), (
         "orders-0 cannot move to 1, 9: The manual partition assignment includes broker 9, but no such broker is registered.")),
+    (CreateTopic("orders"), "topic orders cannot be made: TOPIC_ALREADY_EXISTS: Topic 'orders' already exists."),
+    (CreateTopic("new", 0), "topic new cannot be made: INVALID_PARTITIONS: Number of partitions was set to an invalid non-positive value."),
+    (CreatePartitions("orders", 2), "topic orders cannot have 2 partitions: INVALID_PARTITIONS: Topic already has 2 partition(s)."),
+    (CreatePartitions("nope", 2), "there is no topic 'nope'; there are: orders"),
+    (DeleteTopic("nope"), "there is no topic 'nope'; there are: orders"),
     (FenceBroker(2), "broker 2 is fenced on purpose already; so are 2"),
     (FenceBroker(3), "broker 3 is stopped, not running; running are 1, 2"),
     (FenceBroker(5), f"there is no broker 5: {BROKERS}"),

@@ -13,8 +13,11 @@ import pytest
 
 from coordinator.control.cluster import (
     VERBS,
+    CreatePartitions,
+    CreateTopic,
     CutClient,
     CutLink,
+    DeleteTopic,
     FenceBroker,
     HealClient,
     HealLink,
@@ -66,6 +69,10 @@ def clock(cluster: Cluster) -> Any:
     return cluster.runtime.brokers[1].epoch_ms
 
 
+def topics(cluster: Cluster) -> Any:
+    return {name: [len(row.replicas) for row in topic.partitions] for name, topic in cluster.truth.topics.items()}
+
+
 CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any]]] = [
     ([], lambda _: StopBroker(3, "controlled"), state(3)),
     ([], lambda _: StopBroker(3, "crash"), state(3)),
@@ -85,6 +92,8 @@ CASES: list[tuple[list[Verb], Callable[[Cluster], Verb], Callable[[Cluster], Any
     ([], lambda _: CutClient("app", 1), client_links),
     ([CutClient("app", 1)], lambda _: HealClient("app", 1), client_links),
     ([], lambda _: JumpClock(1, 5000), clock),
+    ([], lambda _: CreateTopic("new", 3, 2), topics),
+    ([CreateTopic("new", 3, 2)], lambda _: DeleteTopic("new"), topics),
 ]  # fmt: skip
 
 
@@ -96,7 +105,14 @@ def over_http(verb: Verb | None) -> Verb:
 
 def test_no_verb_is_left_out() -> None:
     cluster = Cluster()
-    assert {type(verb(cluster)).__name__ for _, verb, _ in CASES} == set(VERBS)
+    assert {type(verb(cluster)).__name__ for _, verb, _ in CASES} == set(VERBS) - {"CreatePartitions"}
+
+
+def test_partitions_that_were_added_stay() -> None:
+    cluster = Cluster()
+    assert cluster.do(CreatePartitions("orders", 5)) is None
+    cluster.pass_time(LONG_MS)
+    assert len(topics(cluster)["orders"]) == 5
 
 
 @pytest.mark.parametrize(("before", "verb", "look"), CASES)

@@ -153,3 +153,16 @@ def test_too_many_assignments_are_found(run: list[Line]) -> None:
     assignments = len(_all(run, "TargetAssigned"))
     kept, broken = judge(run, [lambda: FewRebalances(assignments), lambda: FewRebalances(assignments - 1)])
     assert (kept.judgement, broken.judgement) == (Judgement.KEPT, Judgement.BROKEN)
+
+
+def test_a_topic_that_was_deleted_and_is_made_again_is_another_one() -> None:
+    """Who was given a partition of the first, and has not heard, has nothing of the second; within one topic nothing changes."""
+    def had(seq: int, member: str, epoch: int, topic_id: str) -> Line:
+        held = [{"topic": "t", "topic_id": topic_id, "partitions": [0], "epochs": [epoch]}]
+        return {"seq": seq, "at_ms": seq, "stream": "group", "type": "ConsumerMemberReconciled", "cause": None, "group": "g",
+                "member": member, "member_epoch": epoch, "state": "stable", "held": held, "revoking": []}
+
+    deleted: Line = {"seq": 2, "at_ms": 2, "stream": "cluster", "type": "TopicDeleted", "cause": None, "topic": "t", "topic_id": "a"}
+    assert _broken([had(1, "m", 1, "a"), deleted, had(3, "n", 2, "b")]) == []
+    assert _broken([had(1, "m", 1, "a"), deleted, had(3, "n", 2, "b"), had(4, "o", 3, "b")]) == ["single_owner"]
+    assert _broken([had(1, "m", 1, "a"), had(3, "n", 2, "a")]) == ["single_owner"]

@@ -365,3 +365,19 @@ def test_what_members_had_before_a_snapshot_was_restored_does_not_count() -> Non
     assert kept.judgement is Judgement.KEPT
     (before,) = judge([told(0, "a"), told(1, "b"), restored, told(3, "c")], [RevokedBeforeAssigned], streams=streams)
     assert [finding.seq for finding in before.findings] == [1]
+
+
+def test_a_topic_that_was_deleted_leaves_its_name_to_another_one() -> None:
+    """Who had a partition of the first has it by its own word until it sees so; one of the second is somebody else's already."""
+    def assigned(seq: int, member: str) -> Line:
+        rows = [{"topic": "t", "partition": 0}]
+        return {"seq": seq, "at_ms": seq, "stream": "member", "type": "PartitionsAssigned", "cause": None, "group": "g", "member": member,
+                "client": member, "partitions": rows}
+
+    def judged(topic: str) -> Judgement:
+        deleted: Line = {"seq": 2, "at_ms": 2, "stream": "cluster", "type": "TopicDeleted", "cause": None, "topic": topic, "partitions": 1}
+        lines = [assigned(1, "m"), deleted, assigned(3, "n")]
+        return judge(lines, [RevokedBeforeAssigned], streams=frozenset({"group", "member"}))[0].judgement
+
+    assert judged("t") is Judgement.KEPT
+    assert judged("another") is Judgement.BROKEN

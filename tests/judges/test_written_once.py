@@ -25,3 +25,13 @@ def test_who_expired_by_a_clock_that_jumped_may_be_written_again() -> None:
     assert "idempotent_writes_once" in broken([first, jump, again | {"at_ms": look - 1}])
     assert "idempotent_writes_once" in broken([first, jump | {"by_ms": day - 1}, again])
     assert "idempotent_writes_once" in broken([first, behind | {"client": "p-2"}, again])
+
+
+def test_records_of_a_topic_that_was_deleted_are_gone_with_it() -> None:
+    """Another topic of its name begins at 0; late acknowledgements tell of the first, and count for neither."""
+    delivered = _line(2, "RecordsDelivered", "member", client="p-1", topic="t", partition=0, offset=0, count=1, acks="all", failed=None)
+    deleted = _line(3, "TopicDeleted", "cluster", topic="t", topic_id="a", partitions=1)
+    anew = _written(4, 0, 1, 0) | {"producer_id": 9}
+    assert broken([_written(1, 0, 1, 0), delivered, anew]) == ["acknowledged_records_stay"]
+    assert broken([_written(1, 0, 1, 0), delivered, deleted, anew]) == []
+    assert broken([_written(1, 0, 1, 0), deleted, delivered, anew]) == []

@@ -219,3 +219,16 @@ def test_what_it_costs_is_measured_as_with_classic_groups() -> None:
     assert restart.rebalances == before.rebalances + 2
     assert restart.moved_partitions > before.moved_partitions and 0 < restart.rebalancing_s - before.rebalancing_s < 20
     assert quiet.rebalances > 0 and quiet.unavailable_partition_s > 0
+
+
+def test_processes_that_begin_at_one_instant_are_members_of_their_own() -> None:
+    """K8-CL-1: each draws an id. Two restarts meet here: the second ends the process that the first has just begun."""
+    churn = '[[churn]]\nkind = "rolling"\nmembers = "app"\nat = "{}s"\nevery = "{}s"\ndown = "{}s"\n'
+    text = 'duration = "3m"\n[topics]\norders = 2\n[[members]]\nname = "app"\ncount = 2\ntopics = "orders"\nprotocol = "consumer"\n'
+    text += "static = true\n" + churn.format(21, 10, 22) + churn.format(24, 15, 14)
+    scenario, log = read_scenario(text, "mine.toml"), EventLog(seed=3)
+    run_scenario(scenario, 3, log)
+    lines = list(log.events())
+    [crashed] = [line["member"] for line in lines if line["type"] == "MemberCrashed" and line["at_ms"] == 53_000]
+    assert crashed not in {line["member"] for line in lines if line["type"] == "PartitionsAssigned"}
+    assert [str(each) for each in verdicts(scenario, lines) if each.judgement is Judgement.BROKEN] == []

@@ -1,0 +1,42 @@
+"""Ctrl-C in commands that compute for long: they end, and print what is known so far.
+
+A shell starts a command with `&` so that it ignores SIGINT; these answer it there, too, as servers do.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+INTERRUPTED: Final = 130
+"""The exit status of what was interrupted and had found nothing wrong until then."""
+
+Handler = Callable[[int, FrameType | None], object]
+
+
+@contextmanager
+def interruptible(handler: Handler = signal.default_int_handler) -> Iterator[None]:
+    """Within it SIGINT calls `handler`, which raises KeyboardInterrupt unless it is another one. Elsewhere than in a process's main
+    thread, where no handler can be set, nothing is changed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Within it SIGINT waits. Processes that are started here never hear it: who started them ends them."""
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
