@@ -11,7 +11,7 @@ import gc
 import os
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from threading import Lock
 from typing import Final, Protocol
@@ -80,7 +80,7 @@ class RealBroker(Protocol):
 class KafkaTarget:
     """A real broker for each profile. All profiles' brokers are started together, when the first is asked for.
 
-    Raises NoBroker when none can be had.
+    The first that asks waits for all of them: many JVMs that start beside a story slow it down. Raises NoBroker when none can be had.
     """
 
     def __init__(self) -> None:
@@ -90,12 +90,13 @@ class KafkaTarget:
         self._lock = Lock()
 
     def address(self, profile: str) -> str:
-        """`host:port` of the profile's broker, once it is ready."""
+        """`host:port` of the profile's broker, once all are ready."""
         with self._lock:
             if not self._starting:
                 pool = ThreadPoolExecutor(len(PROFILES), thread_name_prefix="start-kafka")
                 self._starting = {name: pool.submit(self._start, name, config) for name, config in PROFILES.items()}
                 pool.shutdown(wait=False)
+        wait(self._starting.values())
         return self._starting[profile].result().bootstrap_servers
 
     def logs(self) -> str:

@@ -174,7 +174,10 @@ class Cast:
         deadline = time.monotonic() + PATIENCE_S
         what = f"{', '.join(member.name for member in members)} to settle"
         while True:
-            self.wait(lambda: self._shared(members), what, max(deadline - time.monotonic(), 0))
+            try:
+                self.wait(lambda: self._shared(members), what, max(deadline - time.monotonic(), 0))
+            except Stuck:
+                raise Stuck(f"{what}; {self._seen(members)}") from None
             missing_s = self._missing_quiet_s(members)
             heard = [member.heard_at for member in members]
             if missing_s <= 0:
@@ -186,8 +189,14 @@ class Cast:
                     member.assigned_calls_settled = member.assigned_calls
                 return
             if time.monotonic() > deadline:
-                raise Stuck(f"{what}; the group is {group['group_state']} with {len(group['members'])} members")
+                raise Stuck(f"{what}; {self._seen(members)}")
             time.sleep(max(missing_s, _LOOK_S))
+
+    def _seen(self, members: Iterable[Member]) -> str:
+        """What there is instead: the group as the broker has it, and what members own."""
+        group = self.described()
+        owned = ", ".join(f"{member.name} owns {self.labels(sorted(member.owned))}" for member in members)
+        return f"the group is {group['group_state']} with {len(group['members'])} members (error {group['error_code']}); {owned}"
 
     def _polled(self, members: Iterable[Member]) -> None:
         """Each member has gone on polling: quiet on a busy machine may be a member that has not come to its next poll."""
