@@ -125,6 +125,9 @@ def _variants(given: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[str,
         options = [value.strip() for value in values.split(",") if value.strip()]
         if not equals or len(options) < 2:
             raise UsageError(f"--vary {each}: give a path and at least two values, such as assignor=range,sticky")
+        twice = next((option for at, option in enumerate(options) if option in options[:at]), None)
+        if twice is not None:
+            raise UsageError(f"--vary {each}: {twice} stands there twice: give each value once")
         of_members = "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
         paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
         axes.append([(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import sys
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
@@ -115,10 +116,13 @@ def _base(name: str, of: str) -> tuple[str, str]:
 def run(args: Namespace) -> int:
     """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.simulator.run import run_scenario, verdicts
+    from coordinator.simulator.unreached import unreached
 
     scenario = load(args.scenario, args.settings)
     if args.live and args.every_heartbeat:
         raise UsageError("--every-heartbeat: a run with --live sends every heartbeat; leave it out")
+    for note in unreached(scenario):
+        print(f"note: {note}", file=sys.stderr)
     if args.live:
         return _run_live(scenario, args)
     if args.bootstrap is not None:

@@ -9,8 +9,8 @@ Raises ClusterError at once for what cannot be done, naming what exists; then no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal, assert_never, get_args, get_type_hints
 
 from ..brokers import ClusterError, Hosts
@@ -292,10 +292,10 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
         raise ClusterError(f"{name!r} is no verb: they are {', '.join(VERBS)}")
     if isinstance(values.get("replicas"), list):
         values["replicas"] = tuple(values["replicas"])
-    try:
-        verb: Verb = kind(**values)
-    except TypeError:
-        raise ClusterError(f"{name} has the fields {', '.join(kind.__dataclass_fields__)}, not {', '.join(values) or 'none'}") from None
+    said = wrong_fields(kind, values)
+    if said is not None:
+        raise ClusterError(said)
+    verb: Verb = kind(**values)
     for field, hint in get_type_hints(kind).items():
         if field == "replicas":
             _check_replicas(name, getattr(verb, field))
@@ -305,6 +305,19 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
         if not optional and (not isinstance(value, wanted) or isinstance(value, bool)):
             raise ClusterError(f"{name}: {field} is {value!r}; give {'a whole number' if wanted is int else 'a text'}")
     return verb
+
+
+def wrong_fields(kind: type[Any], values: Iterable[str]) -> str | None:
+    """Which of these fields a verb has not, or else which it misses; None: it is as it should be."""
+    known = {field.name: field.default is MISSING for field in fields(kind)}
+    needed = [name for name, required in known.items() if required]
+    unknown = [name for name in values if name not in known]
+    if unknown:
+        return f"{kind.__name__} has no field {', '.join(unknown)}: it has {', '.join(known)}"
+    missing = [name for name in needed if name not in values]
+    if not missing:
+        return None
+    return f"{kind.__name__}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing: it needs {', '.join(needed)}"
 
 
 def _check_replicas(name: str | None, value: object) -> None:

@@ -40,6 +40,9 @@ _BROKERS: Final = ("broker", "to", "one", "other")
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 _MOST_CLIENTS: Final = 20_000
 _MOST_TIMES: Final = 100_000
+_MOST_PARTITIONS: Final = 100_000
+_TIMED: Final = {"times": ("restart", "stall", "waves"), "every": ("rolling", "restart", "stall", "waves")}
+"""Which kinds of churn happen more than once."""
 _MOST_BROKERS: Final = 100
 _MOST_DURATION_MS: Final = 366 * 86_400_000
 _MOST_RECORDS: Final = 100_000_000
@@ -61,6 +64,8 @@ class There(NamedTuple):
     brokers: int
     later: frozenset[str] = frozenset()
     """Topics that CreateTopic makes."""
+    deleted: frozenset[str] = frozenset()
+    """Topics that DeleteTopic takes away."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""
@@ -147,6 +152,8 @@ def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -
     _check_name("producers", plain["name"], where)
     if not plain["topics"]:
         raise ScenarioError(f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]")
+    if not plain["transactional"] and plain["transaction"] != _default("transaction", "producers"):
+        raise ScenarioError(f"{where.at('transaction')}: {name}: transaction needs transactional = true")
     if plain["stop"] is not None and plain["start"][0] >= stop_ms:
         raise ScenarioError(f"{where.at('stop')}: {name}: stop = {stop_ms} ms is not after start, {plain['start'][0]} ms")
     records = plain["count"] * plain["rate"] * min(stop_ms, duration_ms) // 1000
@@ -183,17 +190,30 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
         raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
     if kind == "poisson" and not churn["arrivals_per_hour"] and not churn["departures_per_hour"]:
         raise ScenarioError(f"{where}: churn poisson: nobody comes or goes: give arrivals_per_hour or departures_per_hour")
-    if not churn["times"]:
-        raise ScenarioError(f"{where.at('times')}: churn {kind}: times = 0: at least 1")
+    _check_times(churn, where)
     for key, most in (("times", _MOST_TIMES), ("to", _MOST_CLIENTS), ("arrivals_per_hour", 3_600_000), ("departures_per_hour", 3_600_000)):
         if churn[key] > most:
             raise ScenarioError(f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}")
     check_trigger(churn, there, where)
 
 
-def _default(key: str) -> Any:
+def _check_times(churn: Plain, where: Where) -> None:
+    """How often, how far apart and how long."""
+    kind = churn["kind"]
+    for key, kinds in _TIMED.items():
+        if kind not in kinds and churn[key] != _default(key):
+            raise ScenarioError(f"{where.at(key)}: churn {kind} has no {key}: that is of {', '.join(kinds)}")
+    if not churn["times"]:
+        raise ScenarioError(f"{where.at('times')}: churn {kind}: times = 0: at least 1")
+    if not churn["every"] and (churn["times"] > 1 or kind == "waves"):
+        raise ScenarioError(f"{where.at('every')}: churn {kind}: every = 0 ms: at least 1 ms")
+    if kind == "stall" and not churn["lasts"]:
+        raise ScenarioError(f"{where.at('lasts')}: churn stall: lasts = 0 ms: at least 1 ms")
+
+
+def _default(key: str, table: str = "churn") -> Any:
     """As it is read where a file says nothing."""
-    spec = TABLES["churn"].keys[key]
+    spec = TABLES[table].keys[key]
     return duration_ms(spec.default) if spec.kind == "duration" and spec.default is not None else spec.default
 
 
@@ -215,6 +235,10 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at least 1")
     if repeats > _MOST_TIMES:
         raise ScenarioError(f"{where.at('repeats')}: {what}: at most {_MOST_TIMES}")
+    if repeats > 1 and not plain["every"]:
+        raise ScenarioError(f"{where.at('every')}: {what}: every = 0 ms: at least 1 ms")
+    if lasts is not None and not lasts[1]:
+        raise ScenarioError(f"{where.at('lasts')}: fault {verb or plain['action']}: lasts = 0 ms: at least 1 ms, or leave it out for ever")
     if verb == "ResetMember" and lasts is not None:
         raise ScenarioError(f"{where.at('lasts')}: fault ResetMember: connections are reset at once, nothing is undone: leave lasts out")
     if verb == "CreatePartitions" and lasts is not None:
@@ -250,6 +274,14 @@ def check_member_verb(verb: str, fields: Plain, there: There, where: Where) -> P
     return fields
 
 
+def check_fields(verb: str, fields: Plain, where: Where) -> None:
+    """A cluster's verb has no other fields than its own, and all that it needs."""
+    said = verbs.wrong_fields(verbs.VERBS[verb], fields)
+    if said is not None:
+        unknown = next((name for name in fields if name not in verbs.VERBS[verb].__dataclass_fields__), "")
+        raise ScenarioError(f"{where.at(unknown) if unknown else where}: {said}")
+
+
 def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
     """What a cluster's verb names."""
     for key in _BROKERS:
@@ -266,13 +298,21 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
         _check_new_topic(fields, there, where)
     _check_names(fields, there, where, verb)
     count = there.topics.get(fields["topic"]) if verb == "CreatePartitions" else None
+    if verb == "CreatePartitions" and fields["partitions"] > _MOST_PARTITIONS:
+        raise ScenarioError(f"{where.at('partitions')}: {verb}: partitions = {fields['partitions']}: at most {_MOST_PARTITIONS} in all")
     if count is not None and fields["partitions"] <= count:
         raise ScenarioError(f"{where.at('partitions')}: {verb}: {fields['topic']} has {count} partitions: give more, how many in all")
 
 
 def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
-    """Whether it is there already only the run shows: it may have been deleted."""
-    for key, most in (("partitions", _MOST_TIMES), ("replication", there.brokers)):
+    """A topic that is there already may be made again only where a DeleteTopic names it."""
+    topic = fields["topic"]
+    if topic in _INTERNAL:
+        raise ScenarioError(f"{where.at('topic')}: CreateTopic: the brokers make {topic} by themselves: give another topic")
+    if topic in there.topics and topic not in there.deleted:
+        said = "[topics] names it, so it is there from the start, and no DeleteTopic takes it away: give another topic"
+        raise ScenarioError(f"{where.at('topic')}: CreateTopic: topic {topic}: {said}")
+    for key, most in (("partitions", _MOST_PARTITIONS), ("replication", there.brokers)):
         if key in fields and not (fields[key] == -1 or 1 <= fields[key] <= most):
             raise ScenarioError(f"{where.at(key)}: CreateTopic: {key} = {fields[key]}: from 1 to {most}, or -1 for the brokers' default")
     with blamed(where):

@@ -57,8 +57,10 @@ def with_parameters(raw: Plain) -> Plain:
     """The same with every "$name" replaced by the parameter's value, and every "${name}" within a text. Raises ComposingError."""
     given = raw.get("parameters", {})
     parameters: Plain = given if isinstance(given, dict) else {}
+    used: set[str] = set()
 
     def value(name: str) -> Any:
+        used.add(name)
         if name not in parameters:
             close = get_close_matches(name, parameters, 1)
             known = f"did you mean {close[0]}?" if close else f"[parameters] has {', '.join(parameters) or 'none'}"
@@ -92,6 +94,9 @@ def with_parameters(raw: Plain) -> Plain:
             result[name] = table(name, 0, inner)
         elif _is_tables(inner):
             result[name] = [table(name, index, each) for index, each in enumerate(inner)]
+    unused = next((name for name in parameters if name not in used), None)
+    if unused is not None:
+        raise ComposingError(f"{unused}: nothing below says ${unused}: use it, or leave it out", "parameters", 0, unused)
     return {name: result[name] for name in raw}
 
 

@@ -76,7 +76,7 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
     if not equals or not path:
         raise ScenarioError(f"{where}: give a path and a value, such as members.app.count=5")
     keys = re.split(r"\.", path.strip(), maxsplit=2)
-    if keys[0] not in TABLES and len(keys) > 1:
+    if len(keys) > 1 and (not keys[0] or keys[0] not in TABLES):
         raise ScenarioError(f"{where}: there is no table {keys[0]}{_instead(keys[0], [name for name in TABLES if name])}")
     target: Any = raw
     index, inner = 0, keys[0]

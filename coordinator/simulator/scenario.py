@@ -24,6 +24,7 @@ from .checks import (
     blamed,
     check_called,
     check_churn,
+    check_fields,
     check_member,
     check_member_verb,
     check_producer,
@@ -167,8 +168,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     topics: dict[str, int] = plain["topics"]
     with blamed(places.where("topics")):
         topic_options(topics)
-    made = [fault.get("topic") for fault in plain["faults"] if fault["verb"] == "CreateTopic"]
-    later = frozenset(name for name in made if isinstance(name, str))
+    later, deleted = _topics_of("CreateTopic", plain), _topics_of("DeleteTopic", plain)
     kinds = tuple(_kind(each, topics, later, places.where("members", index)) for index, each in enumerate(plain["members"]))
     producers = tuple(
         _producer(each, topics, plain["duration"], places.where("producers", index)) for index, each in enumerate(plain["producers"]))
@@ -179,7 +179,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     check_replication(brokers["config"], configs, brokers["count"], where)
     there = There(
         {kind.name: kind.count for kind in kinds}, {kind.name: kind.count for kind in producers},
-        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later)
+        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later, deleted)
     _check_clients(kinds, producers, configs, places)
     check_sizes(there, places.where("members"))
     for index, churn in enumerate(plain["churn"]):
@@ -199,6 +199,12 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         plain["name"] or name, plain["lesson"], plain["duration"], topics, brokers["count"], config, brokers["metadata_delay"],
         plain["links"]["delay"], plain["links"]["bandwidth"], kinds, producers, tuple(plain["churn"]), faults_, must["judges"],
         must["stable_within"], must["most_rebalances"], lines)
+
+
+def _topics_of(verb: str, plain: Plain) -> frozenset[str]:
+    """The topics that faults of this verb name."""
+    named = [fault.get("topic") for fault in plain["faults"] if fault["verb"] == verb]
+    return frozenset(name for name in named if isinstance(name, str))
 
 
 def _kind(plain: Plain, topics: dict[str, int], later: frozenset[str], where: Where) -> MemberKind:
@@ -237,6 +243,9 @@ def _consuming(plain: Plain, properties: dict[str, str], topics: dict[str, int],
         said = f"there is no topic {plain['output']}" if plain["output"] else "output is missing"
         right = f"a pipeline writes to one of [topics], {', '.join(topics)}"
         raise ScenarioError(f"{where.at('output')}: members {plain['name']}: {said}: {right}")
+    if plain["output"] in plain["topics"]:
+        said = f"output = {plain['output']!r}: they subscribe to it, too, and would read all that they write: give another topic"
+        raise ScenarioError(f"{where.at('output')}: members {plain['name']}: {said}")
     properties.setdefault("isolation.level", "read_committed")
     output = tuple(TopicPartition(plain["output"], number) for number in range(topics[plain["output"]]))
     return Consuming(config, policy, plain["processing"], output, ProducerConfig(linger_ms=0))
@@ -342,6 +351,7 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
         else:
             if verb not in verbs.VERBS:
                 faults.choose(str(verb), [*verbs.VERBS, *MEMBER_VERBS], "verb")
+            check_fields(str(verb), fields, where)
             plan = replace(plan, verb=verbs.from_plain({"verb": verb, **fields}))
             check_verb(verb, fields, there, where)
     check_repeats(plain, where)

@@ -112,7 +112,8 @@ def _churn(draws: Draws, busy_s: int, count: int, kind_of_member: str) -> list[s
             lines += [f"arrivals_per_hour = {rates[0]}", f"departures_per_hour = {rates[1]}", f'until = "{busy_s}s"']
         case "rolling" | "restart":
             times = draws.between(1, 4)
-            lines += [f"times = {times}", f'every = "{busy_s // 2 // max(times, members)}s"', f'down = "{draws.between(0, 30)}s"']
+            lines += [f"times = {times}"] if kind == "restart" else []
+            lines += [f'every = "{busy_s // 2 // max(times, members)}s"', f'down = "{draws.between(0, 30)}s"']
             if kind == "rolling" and draws.between(0, 2) == 0:
                 lines.append("surge = true")
         case "stall":

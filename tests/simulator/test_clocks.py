@@ -114,7 +114,7 @@ def test_a_producer_whose_clock_is_too_far_ahead_is_refused() -> None:
     ('verb = "JumpMemberClock"\nmember = "app-1"\nby_ms = "1h"\n', "line 26: JumpMemberClock: by_ms = '1h': give whole milliseconds"),
     ('verb = "JumpClock"\nbroker = 1\nby_ms = 0\n', "line 26: JumpClock: by_ms=0: the clock would not jump"),
     ('verb = "JumpClock"\nbroker = 1\nby_ms = -1700000000001\n', "line 26: JumpClock: by_ms=-1700000000001: the clock shows 2023"),
-    ('verb = "JumpClock"\nbroker = 1\n', "JumpClock has the fields broker, by_ms, not broker"),
+    ('verb = "JumpClock"\nbroker = 1\n', "JumpClock: by_ms is missing: it needs broker, by_ms"),
     ('verb = "JumpClock"\nbroker = 4\nby_ms = 5\n', "line 25: JumpClock: broker = 4: from 1 to 3"),
 ])
 def test_jumps_that_cannot_be(text: str, right: str) -> None:

@@ -53,6 +53,7 @@ def test_variants_see_the_same_churn(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--seeds", "1", *SMALL, "--svg", "/no/such/x.svg"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assinor=range,sticky"]) == 2
+    assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky,range"]) == 2
 
 
 def test_a_comparison_is_drawn() -> None:

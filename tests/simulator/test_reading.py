@@ -100,9 +100,22 @@ def test_churn_faults_and_what_must_hold_are_checked(part: str, told: str) -> No
         ('[[faults]]\nverb = "CreateTopic"\ntopic = "new"\nreplication = 2', "line 18: CreateTopic: replication = 2: from 1 to 1, or -1"),
         ('[[faults]]\nverb = "CreateTopic"\ntopic = "n/w"', "line 17: topic 'n/w': a name has 1 to 249 of the characters"),
         ('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"\npartitions = 4', "line 18: CreatePartitions: orders has 4 partitions"),
-        ('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"', "line 17: CreatePartitions has the fields topic, partitions"),
+        ('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"', "line 15: CreatePartitions: partitions is missing"),
         ('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"\npartitions = 9\nlasts = "5s"',
          "line 19: fault CreatePartitions: no partition is taken away again: leave lasts out"),
+        ('[[faults]]\nverb = "CreatePartitions"\ntopic = "orders"\npartitions = 1000000', "line 18: CreatePartitions: partitions = "),
+        ('[[faults]]\nverb = "CreateTopic"\ntopic = "orders"', "line 17: CreateTopic: topic orders: [topics] names it, so it is"),
+        ('[[faults]]\nverb = "CreateTopic"\ntopic = "__consumer_offsets"', "line 17: CreateTopic: the brokers make __consumer_offsets by"),
+        ('[[faults]]\nverb = "StopBroker"\nbroker = 1\nwhy = 2', "line 18: StopBroker has no field why: it has broker, how"),
+        ('[[faults]]\nverb = "MoveCoordinator"\nto = 1', "line 15: MoveCoordinator: group is missing: it needs group, to"),
+        ('[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nlasts = "0s"', "line 18: fault PauseMember: lasts = 0 ms: at least 1 ms"),
+        ('[[faults]]\naction = "observe"\nrepeats = 2\nevery = "0s"', "line 18: fault observe: repeats = 2: every = 0 ms: at least 1 ms"),
+        ('[[churn]]\nkind = "stall"\nmembers = "app"\nlasts = "0s"', "line 18: churn stall: lasts = 0 ms: at least 1 ms"),
+        ('[[churn]]\nkind = "restart"\nmembers = "app"\ntimes = 2\nevery = 0', "line 19: churn restart: every = 0 ms: at least 1 ms"),
+        ('[[churn]]\nkind = "scale"\nmembers = "app"\ntimes = 2', "line 18: churn scale has no times: that is of restart, stall, waves"),
+        ('[[producers]]\nname = "web"\ntopics = "orders"\ntransaction = "5s"', "line 18: producers web: transaction needs"),
+        ('[[members]]\nname = "m"\ntopics = "orders"\ncommit = "transaction"\noutput = "orders"', "line 19: members m: output = 'orders'"),
+        ('[parameters]\nrte = 5', "line 16: rte: nothing below says $rte: use it, or leave it out"),
         ('[[faults]]\nverb = "DeleteTopic"\ntopic = "ordes"', "line 17: DeleteTopic: [topics] does not name 'ordes'; there are orders"),
         ('[[faults]]\nverb = "MoveCoordinator"\ngroup = "nope"\nto = 1', "line 17: MoveCoordinator: group 'nope' is nobody's"),
         ('[[faults]]\nverb = "CutClient"\nclient_id = "ap-1"\nbroker = 1', "line 17: CutClient: no client is called 'ap-1'"),
@@ -202,6 +215,7 @@ def test_settings_reach_every_table() -> None:
     [
         ("duration", "give a path and a value"),
         ("membrs.app.count=1", "did you mean members?"),
+        ("..=1", "there is no table"),
         ("members.ap.count=1", "members has no ap; there are app, other"),
         ("members.app=1", "which key"),
         ("members.app.cuont=1", "did you mean count?"),
@@ -209,6 +223,19 @@ def test_settings_reach_every_table() -> None:
 )
 def test_a_wrong_setting_is_refused(setting: str, told: str) -> None:
     assert told in refused(GOOD, setting)
+
+
+def test_what_comes_after_the_end_of_a_run_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    late = '[[churn]]\nkind = "restart"\nmembers = "app"\nat = "61s"\n[[faults]]\naction = "observe"\nat = "2m"\n'
+    waiting = '[[faults]]\naction = "observe"\nwhen = "commit"\nlater = "2m"\n'
+    file = tmp_path / "s.toml"
+    file.write_text(f"{GOOD}\n{late}{waiting}".replace("count = 2", 'count = 2\nstart = "61s"'))
+    assert main(["simulate", str(file)]) == 0
+    notes = [line.replace(str(tmp_path), "") for line in capsys.readouterr().err.splitlines()]
+    assert [note.partition(" after the end")[0] for note in notes] == [
+        "note: members other start", "note: /s.toml, line 16: churn restart is", "note: /s.toml, line 20: this fault is"]
+    assert main(["simulate", str(file), "--set", "duration=5m"]) == 0
+    assert "note" not in capsys.readouterr().err
 
 
 def test_the_command_line_simulates_judges_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
