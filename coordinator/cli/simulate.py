@@ -116,7 +116,7 @@ def _base(name: str, of: str) -> tuple[str, str]:
 def run(args: Namespace) -> int:
     """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it was interrupted."""
     from coordinator.simulator.run import run_scenario, verdicts
-    from coordinator.simulator.unreached import unreached
+    from coordinator.simulator.unreached import skipped, unreached
 
     scenario = load(args.scenario, args.settings)
     if args.live and args.every_heartbeat:
@@ -142,6 +142,8 @@ def run(args: Namespace) -> int:
     log.close()
     judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
     _count(args, log, members, took)
+    for note in skipped(_lines(args.log, log)):
+        print(f"note: {note}", file=sys.stderr)
     return _tell(judged, args, interrupted)
 
 

@@ -89,6 +89,8 @@ class Selector:
         if self.phase is not None:
             word = choose(self.phase, [*PHASES, *PHASES.values()], "phase of a group")
             object.__setattr__(self, "phase", PHASES.get(word, word))
+        if self.generation is not None and self.generation < -2:
+            raise FaultError(f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave")
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
 
@@ -212,7 +214,7 @@ ACTIONS: dict[str, type[Action]] = {
 
 def _check_ms(value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
-        raise FaultError(f"{value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}")
+        raise FaultError(f"duration_ms: {value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}")
 
 
 def _is_count(value: object) -> bool:

@@ -6,23 +6,34 @@ Owns these checks; what a value must look like, `schema` says. Does not depend o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, get_args
 
 from ..broker.build import TopicError, TopicOption
+from ..broker.topics import MOST_AT_ONCE
 from ..brokers import ClusterError
 from ..brokers.clocks import jump_refusal
-from ..cluster.configs import BrokerConfigs, ConfigError
+from ..cluster.configs import ConfigError
 from ..control import cluster as verbs
 from ..control import faults
 from ..members import MemberConfigError
 from ..members.requests import CLIENT_VERSIONS
 from ..wire.messages.join_group import JoinGroupRequest
+from .contradictions import (
+    check_churn_does_something,
+    check_identities,
+    check_member_settings,
+    check_producer_settings,
+    check_said_twice,
+    check_trigger_words,
+    check_verb_does_something,
+)
 from .environment import EPOCH_MS
 from .places import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES, duration_ms
+from .sizes import MOST_CLIENTS
 
 MEMBER_VERBS: Final[dict[str, tuple[str, ...]]] = {
     "CutMember": ("member", "broker", "direction"),
@@ -38,17 +49,12 @@ _REPEATABLE: Final = ("ResetMember", "MoveLeader", "MoveCoordinator", "JumpClock
 _KINDS: Final = frozenset(TABLES["churn"].keys["kind"].choices)
 _BROKERS: Final = ("broker", "to", "one", "other")
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
-_MOST_CLIENTS: Final = 20_000
 _MOST_TIMES: Final = 100_000
-_MOST_PARTITIONS: Final = 100_000
 _TIMED: Final = {"times": ("restart", "stall", "waves"), "every": ("rolling", "restart", "stall", "waves")}
 """Which kinds of churn happen more than once."""
-_MOST_BROKERS: Final = 100
-_MOST_DURATION_MS: Final = 366 * 86_400_000
 _MOST_RECORDS: Final = 100_000_000
 _SETTINGS_WITH_KEYS: Final = {"group.id": "group", "client.id": "name", "group.protocol": "protocol"}
 """Settings of a consumer for which a scenario has keys of its own."""
-_FACTORS: Final = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
 _STATIC_SINCE: Final = 5
 """The version of JoinGroup that knows static members (KIP-345)."""
 _NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
@@ -66,6 +72,10 @@ class There(NamedTuple):
     """Topics that CreateTopic makes."""
     deleted: frozenset[str] = frozenset()
     """Topics that DeleteTopic takes away."""
+    instances: frozenset[str] = frozenset()
+    """Instance ids that config gives, and the kinds of members that are static."""
+    transactional: frozenset[str] = frozenset()
+    """The kinds of producers that are transactional, and the pipelines, as GROUP-KIND."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""
@@ -75,6 +85,19 @@ class There(NamedTuple):
         """Is it a client that starts with the scenario, or that churn may bring?"""
         kind, _, number = client_id.rpartition("-")
         return number.isdecimal() and (kind in self.members or kind in self.producers)
+
+    def is_producer(self, name: str) -> bool:
+        """Is it a producer's client id, and no group's?"""
+        return name not in self.groups and name.rpartition("-")[0] in self.producers
+
+    def has_instance(self, name: str) -> bool:
+        """May it be a member's instance id?"""
+        return name in self.instances or (self.may_come(name) and name.rpartition("-")[0] in self.instances)
+
+    def has_transactional(self, name: str) -> bool:
+        """May it be a producer's transactional id?"""
+        kind, _, number = name.rpartition("-")
+        return number.isdecimal() and kind in self.transactional
 
 
 @contextmanager
@@ -86,32 +109,6 @@ def blamed(where: Where) -> Iterator[None]:
         text = str(error)
         place = where.of(text, partition_assignment_strategy="assignor", group_remote_assignor="assignor", group_id="group")
         raise ScenarioError(f"{place}: {text}") from None
-
-
-def check_sizes(there: There, where: Where) -> None:
-    """Refuse what would take more memory than there may be."""
-    clients = sum(there.members.values()) + sum(there.producers.values())
-    if clients > _MOST_CLIENTS:
-        raise ScenarioError(f"{where}: {clients} members and producers: a run has at most {_MOST_CLIENTS}, for each takes some 100 KB")
-
-
-def check_scale(plain: Plain, where: Callable[[str], Where]) -> None:
-    """Refuse what no run could carry out in a lifetime, or would have nothing to do in. `where`: a table's place."""
-    duration_ms, brokers = plain["duration"], plain["brokers"]["count"]
-    if not 0 < duration_ms <= _MOST_DURATION_MS:
-        raise ScenarioError(f"{where('').at('duration')}: duration = {duration_ms} ms: from 1 ms to 366 days (8784h)")
-    if not 0 < brokers <= _MOST_BROKERS:
-        raise ScenarioError(f"{where('brokers').at('count')}: brokers.count = {brokers}: from 1 to {_MOST_BROKERS}")
-    if not any(kind["count"] for kind in plain["members"]) and not plain["churn"]:
-        raise ScenarioError(f"{where('members').at('count')}: count = 0: no member starts, and no churn brings one: at least 1")
-
-
-def check_replication(given: Mapping[str, str], configs: BrokerConfigs, brokers: int, where: Where) -> None:
-    """A factor that the file sets is one that its brokers can have; those that it leaves out are as many as there are brokers."""
-    for setting in _FACTORS:
-        if setting in given and configs.get_int(setting) > brokers:
-            there = f"there {'are' if brokers > 1 else 'is'} {brokers} (brokers.count), so at most {brokers}, or leave it out"
-            raise ScenarioError(f"{where.of(setting)}: {setting} = {configs.get_int(setting)}: needs as many brokers: {there}")
 
 
 def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
@@ -137,6 +134,8 @@ def check_member(plain: Plain, where: Where) -> None:
     for setting, key in _SETTINGS_WITH_KEYS.items():
         if setting in plain["config"]:
             raise ScenarioError(f"{where.of(setting)}: {name}: {setting} is not set in config: {key} says it")
+    check_said_twice(name, plain["topics"], where.at("topics"))
+    check_member_settings(plain, where)
     highest = CLIENT_VERSIONS.get(plain["versions"], {}).get(JoinGroupRequest.api_key, _STATIC_SINCE)
     if highest < _STATIC_SINCE and (plain["static"] or "group.instance.id" in plain["config"]):
         told = f"clients of Kafka {plain['versions']} know no static members, which came with 2.3: leave static or versions out"
@@ -152,6 +151,8 @@ def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -
     _check_name("producers", plain["name"], where)
     if not plain["topics"]:
         raise ScenarioError(f"{where.at('topics')}: {name}: topics = []: name at least one of [topics]")
+    check_said_twice(name, plain["topics"], where.at("topics"))
+    check_producer_settings(plain, where)
     if not plain["transactional"] and plain["transaction"] != _default("transaction", "producers"):
         raise ScenarioError(f"{where.at('transaction')}: {name}: transaction needs transactional = true")
     if plain["stop"] is not None and plain["start"][0] >= stop_ms:
@@ -190,8 +191,9 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
         raise ScenarioError(f"{where.at('at_once')}: churn rolling: at_once = 0: at least 1")
     if kind == "poisson" and not churn["arrivals_per_hour"] and not churn["departures_per_hour"]:
         raise ScenarioError(f"{where}: churn poisson: nobody comes or goes: give arrivals_per_hour or departures_per_hour")
+    check_churn_does_something(churn, there.members, there.producers, where)
     _check_times(churn, where)
-    for key, most in (("times", _MOST_TIMES), ("to", _MOST_CLIENTS), ("arrivals_per_hour", 3_600_000), ("departures_per_hour", 3_600_000)):
+    for key, most in (("times", _MOST_TIMES), ("to", MOST_CLIENTS), ("arrivals_per_hour", 3_600_000), ("departures_per_hour", 3_600_000)):
         if churn[key] > most:
             raise ScenarioError(f"{where.at(key)}: churn {kind}: {key} = {churn[key]}: at most {most}")
     check_trigger(churn, there, where)
@@ -220,6 +222,7 @@ def _default(key: str, table: str = "churn") -> Any:
 def check_trigger(plain: Plain, there: There, where: Where) -> None:
     """Whose doings are waited for has to be there; what is not in the file may come."""
     of = plain["of"]
+    check_trigger_words(plain, there.is_producer, where)
     if plain["when"] is not None and plain["seen"] == 0:
         raise ScenarioError(f"{where.at('seen')}: seen = 0: at least 1, the first time")
     if plain["when"] is not None and of and of not in there.groups and not there.may_come(of):
@@ -241,8 +244,9 @@ def check_repeats(plain: Plain, where: Where) -> None:
         raise ScenarioError(f"{where.at('lasts')}: fault {verb or plain['action']}: lasts = 0 ms: at least 1 ms, or leave it out for ever")
     if verb == "ResetMember" and lasts is not None:
         raise ScenarioError(f"{where.at('lasts')}: fault ResetMember: connections are reset at once, nothing is undone: leave lasts out")
-    if verb == "CreatePartitions" and lasts is not None:
-        raise ScenarioError(f"{where.at('lasts')}: fault CreatePartitions: no partition is taken away again: leave lasts out")
+    if verb == "CreatePartitions" and (lasts is not None or repeats > 1):
+        key = "repeats" if lasts is None else "lasts"
+        raise ScenarioError(f"{where.at(key)}: fault CreatePartitions: no partition is taken away again: leave {key} out")
     if repeats > 1 and lasts is None and (plain["action"] is not None or verb in _REPEATABLE):
         return
     if repeats > 1 and (lasts is None or lasts[1] >= plain["every"]):
@@ -297,9 +301,11 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
     if verb == "CreateTopic":
         _check_new_topic(fields, there, where)
     _check_names(fields, there, where, verb)
+    check_verb_does_something(verb, fields, there.brokers, where)
     count = there.topics.get(fields["topic"]) if verb == "CreatePartitions" else None
-    if verb == "CreatePartitions" and fields["partitions"] > _MOST_PARTITIONS:
-        raise ScenarioError(f"{where.at('partitions')}: {verb}: partitions = {fields['partitions']}: at most {_MOST_PARTITIONS} in all")
+    if verb == "CreatePartitions" and fields["partitions"] - (count or 0) > MOST_AT_ONCE:
+        said = f"partitions = {fields['partitions']}: Kafka adds at most {MOST_AT_ONCE} at once"
+        raise ScenarioError(f"{where.at('partitions')}: {verb}: {said}")
     if count is not None and fields["partitions"] <= count:
         raise ScenarioError(f"{where.at('partitions')}: {verb}: {fields['topic']} has {count} partitions: give more, how many in all")
 
@@ -312,7 +318,7 @@ def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
     if topic in there.topics and topic not in there.deleted:
         said = "[topics] names it, so it is there from the start, and no DeleteTopic takes it away: give another topic"
         raise ScenarioError(f"{where.at('topic')}: CreateTopic: topic {topic}: {said}")
-    for key, most in (("partitions", _MOST_PARTITIONS), ("replication", there.brokers)):
+    for key, most in (("partitions", MOST_AT_ONCE), ("replication", there.brokers)):
         if key in fields and not (fields[key] == -1 or 1 <= fields[key] <= most):
             raise ScenarioError(f"{where.at(key)}: CreateTopic: {key} = {fields[key]}: from 1 to {most}, or -1 for the brokers' default")
     with blamed(where):
@@ -347,6 +353,7 @@ def check_request_fault(action: str, fields: Plain, there: There, where: Where) 
     broker = fields.get("broker")
     if broker is not None and not 1 <= broker <= there.brokers:
         raise ScenarioError(f"{where.at('broker')}: fault {action}: broker = {broker}: {_brokers(there)}")
+    check_identities(action, fields, {"instance_id": there.has_instance, "transactional_id": there.has_transactional}, where)
     _check_names(fields, there, where, f"fault {action}")
 
 

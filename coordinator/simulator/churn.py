@@ -5,7 +5,7 @@ Each piece of churn draws from a sequence of its own, so that changing one piece
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..members.requests import CLIENT_VERSIONS
 from .chance import Draws
@@ -17,7 +17,8 @@ from .scenario import Kind, ProducerKind, Scenario, members_of, trigger_of
 if TYPE_CHECKING:
     from .client_hosts import ClientHosts
 
-_QUIET_END_MS = 120_000
+QUIET_END_MS: Final = 120_000
+"""How long before the end of a run arrivals and departures end, unless `until` says otherwise."""
 _HOUR_MS = 3_600_000
 
 
@@ -37,7 +38,7 @@ class Churn:
                 self._at(Draws(world.seed, "start", name).between(*kind.start_ms), self._start, kind, name)
         for number, churn in enumerate(scenario.churn):
             draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
-            trigger = trigger_of(churn, scenario.name)
+            trigger = trigger_of(churn)
             if trigger is None:
                 self._plan(churn, draws)
             else:
@@ -54,7 +55,7 @@ class Churn:
     # -- the kinds of churn
 
     def _poisson(self, churn: Plain, draws: Draws) -> None:
-        until = churn["until"] if churn["until"] is not None else self._scenario.duration_ms - _QUIET_END_MS
+        until = churn["until"] if churn["until"] is not None else self._scenario.duration_ms - QUIET_END_MS
         for rate, action in ((churn["arrivals_per_hour"], self._arrive), (churn["departures_per_hour"], self._depart)):
             at = churn["at"]
             while rate and (at := at + draws.exponential_ms(_HOUR_MS // rate)) <= until:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .composing import MOST_BASES, ComposingError, Load, merged, with_parameters
 from .places import Places
-from .schema import TABLES, WHAT_KINDS_TAKE, Key, Table, duration_ms
+from .schema import MOST, TABLES, WHAT_KINDS_TAKE, Key, Table, duration_ms
 
 Plain = dict[str, Any]
 
@@ -174,7 +174,7 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
     match spec.kind:
         case "text" if isinstance(value, str):
             read = value
-        case "count" if type(value) is int and value >= 0:
+        case "count" if type(value) is int and 0 <= value <= MOST:
             read = value
         case "flag" if isinstance(value, bool):
             read = value

@@ -8,6 +8,7 @@ from typing import Any
 from assignors import TopicPartition
 
 from ..broker.build import topic_options
+from ..broker.consumer_environment import assignors
 from ..cluster.configs import BrokerConfigs
 from ..control import cluster as verbs
 from ..control import faults
@@ -29,19 +30,18 @@ from .checks import (
     check_member_verb,
     check_producer,
     check_repeats,
-    check_replication,
     check_request_fault,
-    check_scale,
-    check_sizes,
     check_trigger,
     check_verb,
 )
 from .composing import Load
+from .contradictions import check_classic, check_made_once, check_said_twice
 from .member import Consuming
 from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
 from .schema import TABLES
-from .triggers import WHEN, Trigger
+from .sizes import check_replication, check_scale, check_sizes, check_topics
+from .triggers import Trigger
 
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
 DEFAULT_BROKER_CONFIG = {"group.initial.rebalance.delay.ms": "3000"}  # Kafka's own
@@ -176,15 +176,21 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
     with blamed(where):
         configs = BrokerConfigs(config, node_id=1)
+        assignors(configs)
     check_replication(brokers["config"], configs, brokers["count"], where)
+    check_topics(topics, configs, places.where("topics"), where)
     there = There(
         {kind.name: kind.count for kind in kinds}, {kind.name: kind.count for kind in producers},
-        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later, deleted)
+        tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later, deleted,
+        frozenset(kind.properties.get("group.instance.id", kind.name if kind.static else "") for kind in kinds),
+        frozenset(kind.name for kind in producers if kind.transactional)
+        | frozenset(f"{kind.group}-{kind.name}" for kind in kinds if kind.commit == "transaction"))
+    if "consumer" not in configs.get_list("group.coordinator.rebalance.protocols"):
+        check_classic(plain["members"], lambda index: places.where("members", index))
     _check_clients(kinds, producers, configs, places)
-    check_sizes(there, places.where("members"))
+    check_sizes(sum(there.members.values()) + sum(there.producers.values()), places.where("members"))
     for index, churn in enumerate(plain["churn"]):
         check_churn(churn, there, places.where("churn", index))
-        trigger_of(churn, places.where("churn", index))
     must, where = plain["must"], places.where("must")
     known = [judge.name for judge in ALL]
     if not must["judges"] and where.at("judges") != str(where):
@@ -192,6 +198,8 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     for judge in must["judges"]:
         if judge not in known:
             raise ScenarioError(f"{where.at('judges')}: must.judges: there is no judge {judge}; they are {', '.join(known)}")
+    check_said_twice("must.judges", must["judges"], where.at("judges"))
+    check_made_once(plain["faults"], lambda index: places.where("faults", index))
     faults_ = tuple(_fault(each, there, places.where("faults", index)) for index, each in enumerate(plain["faults"]))
     lines = {table: str(places.where(table)) for table in TABLES if table and not TABLES[table].several}
     lines |= {f"{table} {index}": str(places.where(table, index)) for table in ("churn", "faults") for index in range(len(plain[table]))}
@@ -321,15 +329,9 @@ def _assignor(plain: Plain, where: Where) -> dict[str, str]:
     return {"group.remote.assignor": names[0]} if names else {}
 
 
-def trigger_of(plain: Plain, where: Where | str) -> Trigger | None:
+def trigger_of(plain: Plain) -> Trigger | None:
     """What a fault or a piece of churn waits for; None: for its time."""
-    if plain.get("when") is None:
-        if plain.get("of") or plain.get("later"):
-            raise ScenarioError(f"{where}: of, seen and later need when: one of {', '.join(WHEN)}")
-        return None
-    if plain["at"]:
-        raise ScenarioError(f"{where}: either at or when; later says how long after {plain['when']!r}")
-    return Trigger(plain["when"], plain["of"], max(plain["seen"], 1), plain["later"])
+    return None if plain["when"] is None else Trigger(plain["when"], plain["of"], max(plain["seen"], 1), plain["later"])
 
 
 def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
@@ -340,17 +342,17 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
     shortest, longest = lasts if lasts is not None else (None, None)
     check_trigger(plain, there, where)
     plan = FaultPlan(
-        plain["at"], shortest, longest_ms=longest, times=plain["repeats"], every_ms=plain["every"], trigger=trigger_of(plain, where),
+        plain["at"], shortest, longest_ms=longest, times=plain["repeats"], every_ms=plain["every"], trigger=trigger_of(plain),
         line=str(where))
     with blamed(where):
+        if verb is not None:
+            verb = faults.choose(verb, [*verbs.VERBS, *MEMBER_VERBS], "verb")
         if action is not None:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)
         elif verb in MEMBER_VERBS:
             plan = replace(plan, member_verb=(verb, check_member_verb(verb, fields, there, where)))
         else:
-            if verb not in verbs.VERBS:
-                faults.choose(str(verb), [*verbs.VERBS, *MEMBER_VERBS], "verb")
             check_fields(str(verb), fields, where)
             plan = replace(plan, verb=verbs.from_plain({"verb": verb, **fields}))
             check_verb(verb, fields, there, where)

@@ -12,7 +12,10 @@ from typing import Any, Final
 from ..members.requests import CLIENT_VERSIONS
 from .triggers import WHEN
 
-_DURATION = re.compile(r"(\d{1,9})(ms|s|m|h)")
+_DURATION = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
+_MOST_DURATION_MS = 366 * 86_400_000
+MOST: Final = 100_000_000_000
+"""The largest whole number that a key takes."""
 _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
@@ -38,18 +41,17 @@ class Table:
 
 
 def duration_ms(value: object) -> int | None:
-    """Milliseconds; None for what is no duration."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
+    """Milliseconds; None for what is no duration, or longer than any run."""
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    return None if match is None else int(match[1]) * _UNIT_MS[match[2]]
+    read = value if match is None else int(match[1]) * _UNIT_MS[match[2]]
+    return read if type(read) is int and 0 <= read <= _MOST_DURATION_MS else None
 
 
 WHAT_KINDS_TAKE: Final = {
     "text": 'a text, such as "app"',
-    "count": "a whole number from 0 on",
+    "count": f"a whole number from 0 to {MOST}",
     "flag": "true or false",
-    "duration": 'a duration, such as "30s" or "5m", or whole milliseconds',
+    "duration": 'a duration, such as "30s" or "5m", or whole milliseconds, of at most 366 days (8784h)',
     "range": 'a duration, or two for the shortest and the longest, such as ["1ms", "20ms"]',
     "names": 'a text, or several, such as ["orders", "payments"]',
     "settings": "a table of texts, numbers and flags",
@@ -154,7 +156,7 @@ TABLES: Final[dict[str, Table]] = {
 def json_schema() -> dict[str, Any]:
     """The JSON schema of scenario files, for editors."""
     types: dict[str, dict[str, Any]] = {
-        "text": {"type": "string"}, "count": {"type": "integer", "minimum": 0}, "flag": {"type": "boolean"}, "any": {},
+        "text": {"type": "string"}, "count": {"type": "integer", "minimum": 0, "maximum": MOST}, "flag": {"type": "boolean"}, "any": {},
         "duration": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": rf"^({_DURATION.pattern}|\$\w+)$"}]},
         "names": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
         "settings": {"type": "object"},

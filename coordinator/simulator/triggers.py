@@ -26,6 +26,7 @@ WHEN: Final[dict[str, tuple[str, ...]]] = {
     "delivery": ("RecordsDelivered",),
 }
 """What can be waited for, and the lines that tell of it."""
+WHEN_OF_PRODUCERS: Final = ("delivery",)
 
 
 class Trigger(NamedTuple):

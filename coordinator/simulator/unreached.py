@@ -1,17 +1,22 @@
-"""What a scenario plans for an instant that the run does not come to: its end is before it.
+"""What a scenario plans and a run leaves out: its end is before it, it would be done once only, or it could not be done.
 
-No error, since a file may be run for a shorter time with `--set duration=1m`. Does not depend on how anything is carried out.
+No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault meets depends on what came before. Does
+not depend on how anything is carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
+from .churn import QUIET_END_MS
 from .scenario import Scenario
+
+_MOST_NOTES: Final = 10
 
 
 def unreached(scenario: Scenario) -> Iterator[str]:
-    """One sentence for each piece of churn, each fault and each kind of client that begins after the end."""
+    """One sentence for each piece of churn, each fault and each kind of client that begins after the end, or never."""
     end = scenario.duration_ms
     for table, kinds in (("members", scenario.members), ("producers", scenario.producers)):
         for kind in kinds:
@@ -21,6 +26,19 @@ def unreached(scenario: Scenario) -> Iterator[str]:
         if churn["when"] is None and churn["at"] > end:
             where = scenario.lines[f"churn {number}"]
             yield f"{where}: churn {churn['kind']} is after the end of the run: at = {churn['at']} ms, duration = {end} ms"
+        elif churn["kind"] == "poisson" and churn["until"] is None and churn["at"] >= end - QUIET_END_MS:
+            yield f"{scenario.lines[f'churn {number}']}: churn poisson: nobody comes or goes in the last 2 minutes of a run: give until"
+    for producer in scenario.producers:
+        if producer.start_ms[0] <= end and producer.stop_ms <= producer.start_ms[0]:
+            yield f"producers {producer.name} write nothing: they stop at {producer.stop_ms} ms (default: 30 s before the end): give stop"
     for fault in scenario.faults:
         if fault.trigger is None and fault.at_ms > end:
             yield f"{fault.line}: this fault is after the end of the run: at = {fault.at_ms} ms, duration = {end} ms"
+
+
+def skipped(lines: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One sentence for each fault that could not be carried out, or undone, when its time had come, by the run's event log."""
+    told = [f"at {line['at_ms'] / 1000:g} s a fault was skipped: {line['why']}" for line in lines if line["type"] == "FaultSkipped"]
+    yield from told[:_MOST_NOTES]
+    if len(told) > _MOST_NOTES:
+        yield f"{len(told) - _MOST_NOTES} more faults were skipped: the log has them as FaultSkipped"
