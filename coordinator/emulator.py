@@ -247,16 +247,16 @@ class Emulator(Kit):
         """A live member of a group here, on its way in: `with kafka.peer("billing", topics=["orders"]) as peer: peer.wait_stable()`.
 
         `topics`: names, or one name. `pattern`: instead, a regular expression that whole names must match.
-        `config`: the consumer's settings by Kafka's names; `partition.assignment.strategy` also takes classes. A fault ends the peer unless
+        `config`: settings by Kafka's names; `partition.assignment.strategy` also takes classes. A fault ends the peer unless
         `keep_going`. `protocol`: classic or consumer (KIP-848). What is not said is what the group's members have in common: their
-        protocol and their assignors. Raises MemberConfigError, FleetError for options that cannot be. Safe from any thread.
+        protocol and their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe from any thread.
         """
+        from .control.arguments import settings_of
         from .emulator_session import fitting, new_fleet
         from .members import MemberConfig
         from .members.live import PeerHandle
 
-        named = {} if protocol is None else {"group.protocol": protocol}
-        given = {"group.id": group, **named, **(config or {})}
+        given = {"group.id": group, **({} if protocol is None else {"group.protocol": protocol}), **settings_of(config)}
         asked = MemberConfig.from_properties(self.run(lambda: fitting(self.brokers.values(), group, given)) | given)
         if self._fleet is None:
             self._fleet = self.run(lambda: new_fleet(self.servers, self.seed, self._log))

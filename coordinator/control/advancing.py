@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ..shards.by_hand import postpone_session
+from .own_requests import ControlError
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -26,6 +27,10 @@ class Advance:
         self._clock: Clock = session.clock
         self._target = session.now() + duration_ms
         self._silent = silent
+        members = [member for group_id in session.group_ids() for member in session.group(group_id).members]
+        for name in silent:
+            if not any(_is_called(name, member.member_id, member.client_id, member.instance_id) for member in members):
+                raise ControlError(f"silent: no member is called {name!r}; there are: {', '.join(m.name for m in members) or 'none'}")
 
     def step(self) -> bool:
         """Go on to the next deadline, or to the end; True when the end is reached."""
@@ -62,7 +67,7 @@ class Advance:
 
     def _is_silent(self, member_id: str, client_id: str, instance_id: str | None) -> bool:
         paused = member_id in self._session.paused()
-        return paused or any(member_id.startswith(name) or name in (client_id, instance_id) for name in self._silent)
+        return paused or any(_is_called(name, member_id, client_id, instance_id) for name in self._silent)
 
     def _put_off(self, living: Collection[tuple[str, str]], by_ms: int) -> None:
         """Let the sessions of these members end so much later."""
@@ -70,3 +75,7 @@ class Advance:
             shard = self._session.serving(group_id).coordinator.shard_of(group_id)
             if shard is not None:
                 postpone_session(shard, group_id, member_id, by_ms)
+
+
+def _is_called(name: object, member_id: str, client_id: str, instance_id: str | None) -> bool:
+    return isinstance(name, str) and (member_id.startswith(name) or name in (client_id, instance_id))

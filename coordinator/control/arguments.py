@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import Any
 
 from .own_requests import ControlError
@@ -20,9 +21,15 @@ def whole(name: str, value: object) -> None:
         raise ControlError(f"{name}: {value!r}; a whole number is meant")
 
 
+def whole_or_none(name: str, value: object) -> None:
+    """Raise ControlError for what is neither a whole number nor None."""
+    if value is not None:
+        whole(name, value)
+
+
 def seconds(name: str, value: object) -> None:
     """Raise ControlError for what is no duration in seconds."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
         raise ControlError(f"{name}: {value!r}; a number of seconds from 0 on is meant")
 
 
@@ -30,6 +37,19 @@ def mapping(name: str, value: object, example: str) -> None:
     """Raise ControlError for what is no mapping; `example` shows one."""
     if not isinstance(value, Mapping):
         raise ControlError(f"{name}: {value!r}; a mapping is meant, such as {example}")
+
+
+def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
+    """The settings that a peer is given, none for None. Raises ControlError for what is no mapping."""
+    if config is not None:
+        mapping("config", config, '{"session.timeout.ms": "10000"}')
+    return config or {}
+
+
+def group(group_id: object) -> None:
+    """Raise ControlError for what no group can be called."""
+    if not isinstance(group_id, str) or not group_id:
+        raise ControlError(f"{group_id!r} is no group id: a text is")
 
 
 def listed(name: str, value: Iterable[Any]) -> list[Any]:
@@ -52,9 +72,7 @@ def new_topic(name: object, partitions: object, replication: object, config: obj
 
 def records(partition: object, headers: object, timestamp_ms: object) -> None:
     """Raise ControlError for what `produce` cannot be given."""
-    if partition is not None:
-        whole("partition", partition)
-    if timestamp_ms is not None:
-        whole("timestamp_ms", timestamp_ms)
+    whole_or_none("partition", partition)
+    whole_or_none("timestamp_ms", timestamp_ms)
     if headers is not None:
         mapping("headers", headers, '{"name": b"value"}')

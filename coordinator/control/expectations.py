@@ -64,8 +64,14 @@ class GroupExpectation:
         if self.committed is not None:
             if not isinstance(self.committed, Mapping):
                 raise ExpectationError(f'committed: {self.committed!r}; a mapping is meant, such as {{("orders", 0): 10}}')
-            for key in self.committed:
-                _partition(key)
+            wanted: Mapping[Any, Any] = self.committed
+            for key, offset in wanted.items():
+                partition_of(key)
+                if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+                    raise ExpectationError(f"committed: {key!r}: {offset!r}; a whole number from 0 on")
+        acted: object = self.acted
+        if acted is not None and not isinstance(acted, bool):
+            raise ExpectationError(f"acted: {self.acted!r}; true or false")
         if self.state in ("Empty", "Dead") and self.members:
             raise ExpectationError(f"a group that is {self.state} has no members: {self.members} cannot be")
         if self.state == "Stable" and self.members == 0:
@@ -79,7 +85,7 @@ class GroupExpectation:
     def check_possible(self, check_partition: Callable[[str, int], None], most_members: int) -> None:
         """Raise ExpectationError for what cannot come about: partitions that do not exist, more members than a group may have."""
         named = [row for rows in self.assigned.values() for row in rows] if isinstance(self.assigned, Mapping) else []
-        for topic, index in map(_partition, [*named, *(self.committed or ())]):
+        for topic, index in map(partition_of, [*named, *(self.committed or ())]):
             try:
                 check_partition(topic, index)
             except ControlError as error:
@@ -103,9 +109,9 @@ class GroupExpectation:
         elif isinstance(self.assigned, Mapping):
             missing += _not_assigned(group, self.assigned)
         for key, offset in (self.committed or {}).items():
-            found = group.committed.get(_partition(key))
+            found = group.committed.get(partition_of(key))
             if found is None or found.offset < offset:
-                missing.append(f"{_text(_partition(key))} is committed at {'nothing' if found is None else found.offset}, not {offset}")
+                missing.append(f"{_text(partition_of(key))} is committed at {'nothing' if found is None else found.offset}, not {offset}")
         if self.lag is not None:
             missing += _behind(group, self.lag)
         if self.acted:
@@ -147,7 +153,7 @@ def _not_assigned(group: GroupSnapshot, wanted: Mapping[str, Iterable[TopicParti
         except LookupError as error:
             missing.append(str(error))
             continue
-        expected = tuple(sorted(_partition(partition) for partition in partitions))
+        expected = tuple(sorted(partition_of(partition) for partition in partitions))
         if tuple(sorted(member.assignment or ())) != expected:
             missing.append(f"{member.name} has {_assignment(member)}, not {partitions_text(expected) or 'nothing'}")
     return missing
@@ -159,7 +165,7 @@ def _rows(name: str, partitions: Iterable[TopicPartition | str]) -> list[TopicPa
         raise ExpectationError(f"assigned: of {name}: {partitions!r}; a list of partitions is meant, such as ['orders-0']")
     rows = list(partitions)
     for row in rows:
-        _partition(row)
+        partition_of(row)
     return rows
 
 
@@ -181,7 +187,7 @@ def _text(partition: TopicPartition) -> str:
     return f"{partition[0]}-{partition[1]}"
 
 
-def _partition(given: Any) -> TopicPartition:
+def partition_of(given: Any) -> TopicPartition:
     """A partition given as (topic, index), "topic-index", or anything with `topic` and `partition`."""
     if isinstance(given, str):
         topic, dash, index = given.rpartition("-")
@@ -194,4 +200,6 @@ def _partition(given: Any) -> TopicPartition:
         topic, index = given
     except (TypeError, ValueError):
         raise ExpectationError(f"{given!r} is no partition: (topic, index) or 'topic-index' is") from None
+    if not isinstance(topic, str) or not isinstance(index, int) or isinstance(index, bool):
+        raise ExpectationError(f"{given!r} is no partition: (topic, index) or 'topic-index' is")
     return topic, index

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from .faults import Fault
 
 H = TypeVar("H")
+MOST_SECONDS = 366 * 86_400
+"""The longest time that a clock is advanced by, or a request held up."""
 
 
 class FaultWords(Generic[H]):
@@ -70,6 +72,6 @@ def milliseconds(seconds: object) -> int:
     """Seconds as whole milliseconds. Raises FaultError."""
     from .faults import FaultError
 
-    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds < 0:
-        raise FaultError(f"seconds: {seconds!r}; a number from 0 on")
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 <= seconds <= MOST_SECONDS:
+        raise FaultError(f"seconds: {seconds!r}; a number from 0 on, at most {MOST_SECONDS} (366 days)")
     return round(seconds * 1000)

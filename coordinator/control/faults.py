@@ -34,6 +34,8 @@ class FaultError(ValueError):
 def choose(word: str, known: Iterable[str], what: str) -> str:
     """The known word that is meant, whatever its case. Raises FaultError that names the closest ones."""
     options = list(known)
+    if not isinstance(word, str):
+        raise FaultError(f"{word!r} is no {what}: give a text")
     for option in options:
         if option.lower() == word.lower():
             return option
@@ -93,6 +95,8 @@ class Selector:
             raise FaultError(f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave")
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
+        if self.generation is not None and self.generation < -1:
+            raise FaultError(f"generation: {self.generation}; -1 (none) or a generation from 0 on")
 
     def __str__(self) -> str:
         given = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"}

@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from .snapshots import CommittedOffset, GroupSnapshot, MemberSnapshot, TopicPartition
+
+V = TypeVar("V")
+
+
+class NoOffsetError(KeyError):
+    """A partition of which a group has nothing: the text says of which it has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _ByPartition(dict[TopicPartition, V]):
+    """Values by partition; one that is not there is told with those that are."""
+
+    def __init__(self, values: Mapping[TopicPartition, V], what: str) -> None:
+        super().__init__(values)
+        self._what = what
+
+    def __missing__(self, key: object) -> V:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise NoOffsetError(f"{key!r} is no partition: give the topic and the index, such as committed['orders', 0]")
+        there = ", ".join(f"{topic}-{index}" for topic, index in sorted(self)) or "none"
+        raise NoOffsetError(f"{self._what} of {key[0]}-{key[1]}; there is of: {there}")
 
 
 class GroupLooks:
@@ -35,13 +59,15 @@ class GroupLooks:
 
     @property
     def committed(self) -> Mapping[TopicPartition, CommittedOffset]:
-        """Committed offsets: `group.committed["orders", 0].offset`."""
-        return self.snapshot().committed
+        """Committed offsets: `group.committed["orders", 0].offset`. A partition without one: NoOffsetError, a KeyError."""
+        seen = self.snapshot()
+        return _ByPartition(seen.committed, f"group {seen.group_id!r} has no committed offset")
 
     @property
     def lag(self) -> Mapping[TopicPartition, int]:
-        """Records behind the end, by partition that is committed or assigned."""
-        return self.snapshot().lag
+        """Records behind the end, by partition that is committed or assigned. Of another: NoOffsetError, a KeyError."""
+        seen = self.snapshot()
+        return _ByPartition(seen.lag, f"group {seen.group_id!r} has neither an assignment nor a committed offset")
 
     def __repr__(self) -> str:
         return f"<{self.snapshot()}>"

@@ -20,9 +20,9 @@ from ..wire.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from . import arguments, operations
-from .expectations import ExpectationError, GroupExpectation
+from .expectations import ExpectationError, GroupExpectation, partition_of
 from .group_looks import GroupLooks
-from .own_requests import ask, check
+from .own_requests import ControlError, ask, check
 from .running import DEFAULT_TIMEOUT_S
 from .snapshots import GroupSnapshot, TopicPartition
 from .waiting import WaitTimeoutError
@@ -159,20 +159,25 @@ class GroupHandle(GroupLooks):
         self._run(take_over)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Set committed offsets as a tool does, while the group has no members."""
-
+        """Set committed offsets as a tool does, while the group has no members. Raises ExpectationError, ControlError."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
+        wanted = GroupExpectation(committed=offsets)
 
         def put() -> None:
+            wanted.check_possible(self._session.check_partition, 0)
+            there = self._session.group(self.group_id).members
+            if there:
+                right = "Kafka lets a tool commit only while there are none: let them leave, or remove them"
+                raise ControlError(f"group {self.group_id!r} has {len(there)} member{'s' if len(there) > 1 else ''}: {right}")
             rows: dict[str, list[OffsetCommitRequestPartition]] = {}
-            for (topic, index), offset in offsets.items():
+            for (topic, index), offset in ((partition_of(key), offset) for key, offset in offsets.items()):
                 rows.setdefault(topic, []).append(OffsetCommitRequestPartition(partition_index=index, committed_offset=offset))
             topics = [OffsetCommitRequestTopic(name=topic, partitions=found) for topic, found in rows.items()]
             request = OffsetCommitRequest(group_id=self.group_id, generation_id_or_member_epoch=-1, topics=topics)
             answer = ask(self._session.serving(self.group_id), request, OffsetCommitResponse, self._session.now(), version=_BY_NAME)
-            for told in answer.topics:
-                for row in told.partitions:
-                    check(row.error_code, f"{told.name}-{row.partition_index} cannot be committed for group {self.group_id!r}")
+            for answered in answer.topics:
+                for row in answered.partitions:
+                    check(row.error_code, f"{answered.name}-{row.partition_index} cannot be committed for group {self.group_id!r}")
 
         self._run(put)
 

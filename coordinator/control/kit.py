@@ -21,6 +21,8 @@ from .running import DEFAULT_TIMEOUT_S
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..event_log import EventLog
+    from ..event_log.timeline import Timeline
+    from ..event_log.views import GroupView
     from .event_waits import EventPattern
     from .fault_board import FaultHandle
     from .faults import Fault
@@ -144,7 +146,10 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         self, name: str, partition: int | None = None, *, start: int | None = None, committed: bool = False,
     ) -> list[ReadRecord]:
         """The records of a partition, or of all one after the other, from an offset on. `committed`: as read_committed reads."""
-        from . import topics
+        from . import arguments, topics
+
+        arguments.whole_or_none("partition", partition)
+        arguments.whole_or_none("start", start)
 
         leader = self._session.leader_of
 
@@ -162,11 +167,10 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     def group(self, group_id: str) -> GroupHandle:
         """A group, there or not yet: to look at, to wait for, to act on."""
+        from . import arguments
         from .groups import GroupHandle
-        from .own_requests import ControlError
 
-        if not isinstance(group_id, str):
-            raise ControlError(f"{group_id!r} is no group id: a text is")
+        arguments.group(group_id)
         peer = getattr(self, "peer")  # noqa: B009 - the emulator's own, whose options the kit does not repeat
         return GroupHandle(self.run, self._session, group_id, self.verify, peer)
 
@@ -196,7 +200,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         from .advancing import Advance
 
         session, names = self._session, arguments.listed("silent", silent)
-        advance = self.run(lambda: Advance(session, milliseconds(seconds), names))
+        advance = self.run(lambda: Advance(session, milliseconds(seconds), names))  # raises for a name that nobody has
         ended = False
         while not ended:
             ended = self.run(advance.step)
@@ -266,8 +270,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         from ..event_log.explain import as_text, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
-        views = [view for name, view in timeline.groups.items() if group in (None, name)]
-        return "\n".join(as_text(timeline, views, generation))
+        return "\n".join(as_text(timeline, _views(timeline, group), generation))
 
     def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
         """The same as plain values: what `coordinator explain --format json` prints (docs/event_log.md); each rebalance, its cause,
@@ -275,7 +278,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         from ..event_log.explain import as_plain, timeline_of
 
         timeline = timeline_of(iter(self.run(self._log_lines)), "this run", details=False)
-        return as_plain(timeline, [view for name, view in timeline.groups.items() if group in (None, name)], generation)
+        return as_plain(timeline, _views(timeline, group), generation)
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
         """Assertions about what happened to a group: `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
@@ -365,6 +368,15 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
         session = self._session
         return self.run(lambda: story(session, self._log_lines()))
+
+
+def _views(timeline: Timeline, group: str | None) -> list[GroupView]:
+    """What happened to a group, or to each. Raises ControlError for one that nothing happened to."""
+    from .own_requests import ControlError
+
+    if group is not None and group not in timeline.groups:
+        raise ControlError(f"nothing has happened to a group {group!r}; the groups of this run are: {', '.join(timeline.groups) or 'none'}")
+    return [view for name, view in timeline.groups.items() if group in (None, name)]
 
 
 def _bytes(value: Value) -> bytes | None:

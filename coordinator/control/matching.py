@@ -50,7 +50,7 @@ def selects(selector: Selector, api: str, call: Call, broker: int, around: Surro
         return None
     groups = groups_of(api, message)
     if selector.group is not None and selector.group not in groups:
-        if groups or not _is_data(api) or not around.has_client(selector.group, call.client_id):
+        if groups or not by_client_id(api) or not around.has_client(selector.group, call.client_id):
             return None
     if selector.transactional_id is not None and selector.transactional_id not in _transactional_ids(api, message):
         return None
@@ -78,7 +78,8 @@ def _items(selector: Selector, api: str, groups: list[str], around: Surroundings
     return chosen
 
 
-def _is_data(api: str) -> bool:
+def by_client_id(api: str) -> bool:
+    """Whether requests of this API, which name no group, are a group's if a member of it has their client id."""
     return api in ("Fetch", "Produce", "ListOffsets", "Metadata", "OffsetForLeaderEpoch")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..cluster.model import INTERNAL_TOPICS
 from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from .activity import Activity
+from .carried import check_carried
 from .clock import Clock
 from .fault_board import FaultBoard
 from .faults import FaultError
@@ -95,8 +96,12 @@ class KitSession:
         return snapshot(self.serving(group_id), group_id, self.now(), acted, clients.__contains__)
 
     def add_fault(self, fault: Fault) -> Active:
-        """Put a fault in force. Raises FaultError for a topic or a partition that there is not, unless it may come later."""
+        """Put a fault in force. Raises FaultError for one that no request can meet, such as that of a topic that there is not.
+
+        `missing_ok`: the topic or partition may come later.
+        """
         chosen = fault.selector
+        check_carried(chosen)
         if chosen.topic is not None and not fault.missing_ok and chosen.api not in _BEFORE_TOPICS and chosen.topic not in INTERNAL_TOPICS:
             known = {name: topic for name, topic in self.any_broker().cluster.topics.items() if not topic.internal}
             why, found = "", known.get(chosen.topic)

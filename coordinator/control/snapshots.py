@@ -124,6 +124,8 @@ def _ranges(indexes: list[int]) -> str:
 
 def find_member(members: tuple[MemberSnapshot, ...], name: str, group_id: str) -> MemberSnapshot:
     """The one member that a name means: an exact member id, instance id or client id, else a unique beginning. Raises LookupError."""
+    if not isinstance(name, str):
+        raise LookupError(f"{name!r} is no name of a member: a member id, instance id, client id or the beginning of one is")
     for exact in (True, False):
         found = [member for member in members if _is_called(member, name, exact)]
         if len(found) == 1:

@@ -12,6 +12,8 @@ from typing import Any, Self
 from ..judges import Judge, Judgement, judge
 from ..judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ..judges.ownership import RevokedBeforeAssigned, SingleOwner
+from . import arguments
+from .expectations import ExpectationError, partition_of
 from .snapshots import GroupSnapshot, TopicPartition
 
 Line = dict[str, Any]
@@ -24,6 +26,8 @@ class Verification:
 
     def __init__(self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0) -> None:
         self._group_id = group_id
+        arguments.whole("since", since)
+        self._groups = sorted({line["group"] for line in lines if line.get("group")})
         self._all = [line for line in lines if line.get("group", group_id) == group_id]
         self._lines = [line for line in self._all if line["seq"] >= since]
         self._group = group
@@ -51,6 +55,7 @@ class Verification:
         return self
 
     def _judged(self, kind: type[Judge]) -> Self:
+        self._known()
         (verdict,) = judge(self._all, [kind], since=self._since, streams=self._streams)
         if verdict.judgement is Judgement.NOT_JUDGED:
             raise AssertionError(f"group {self._group_id!r}: {verdict}")
@@ -65,6 +70,8 @@ class Verification:
 
     def rebalances(self, exactly: int | None = None, *, at_least: int | None = None, at_most: int | None = None, since: int = 0) -> Self:
         """So many rebalances began. `since`: a `mark`."""
+        _check_bounds(exactly, at_least, at_most)
+        arguments.whole("since", since)
         begun = [line for line in self._lines if line["type"] == "RebalanceStarted" and line["seq"] >= since]
         wrong = (
             (exactly is not None and len(begun) != exactly)
@@ -79,6 +86,7 @@ class Verification:
 
     def left_cleanly(self, *names: str) -> Self:
         """These members (all that went, if none is named) left by LeaveGroup; none expired, was fenced or missed a rebalance."""
+        self._known()
         gone = [line for line in self._lines if line["type"] == "MemberRemoved"]
         for name in names:
             if not any(_is(line, name) for line in gone):
@@ -94,7 +102,9 @@ class Verification:
 
     def committed(self, offsets: Mapping[TopicPartition, int]) -> Self:
         """These offsets are committed now, exactly."""
-        for (topic, index), offset in offsets.items():
+        arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
+        for key, offset in offsets.items():
+            topic, index = partition_of(key)
             found = self._group.committed.get((topic, index))
             if found is None or found.offset != offset:
                 commits = [line for line in self._lines if line["type"] == "OffsetsCommitted" and _commits(line, topic, index) is not None]
@@ -132,6 +142,12 @@ class Verification:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _known(self) -> None:
+        """Of a group that nothing happened to nothing can be said: its name may be misspelt."""
+        if self._group_id not in self._groups:
+            there = ", ".join(self._groups) or "none"
+            raise AssertionError(f"not judged: nothing happened to a group {self._group_id!r}; the groups of this run are: {there}")
+
     def _refusals(self, *apis: str) -> Iterable[Line]:
         return (line for line in self._lines if line["type"] == "RequestRefused" and line.get("api") in apis)
 
@@ -140,6 +156,18 @@ class Verification:
         near = self._all[max(at - _NEIGHBOURS, 0) : at + _NEIGHBOURS + 1]
         told = "".join(f"\n {'>' if other is line else ' '} {_shown(other)}" for other in near)
         raise AssertionError(f"group {self._group_id!r}: {what}{told}")
+
+
+def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None) -> None:
+    """Raise ExpectationError for counts that no run could be within, or every run would be."""
+    bounds: dict[str, object] = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
+    for name, bound in bounds.items():
+        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 0):
+            raise ExpectationError(f"{name}: {bound!r}; a whole number from 0 on")
+    if not any(bound is not None for bound in bounds.values()):
+        raise ExpectationError("how many rebalances? Give a number, at_least or at_most")
+    if at_least is not None and at_most is not None and at_least > at_most:
+        raise ExpectationError(f"at_least={at_least} and at_most={at_most}: no number is both")
 
 
 def _is(line: Line, name: str) -> bool:

@@ -101,6 +101,8 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         self, name: str, partition: int | None = None, *, start: int | None = None, committed: bool = False,
     ) -> list[ReadRecord]:
         """See `Kit.records`."""
+        arguments.whole_or_none("partition", partition)
+        arguments.whole_or_none("start", start)
         query = {"partition": partition, "start": start, "committed": committed, "limit": _ALL}
         return [_record(row) for row in self._caller.get(path_of("topics", name, "records"), **query)["records"]]
 
@@ -108,8 +110,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
 
     def group(self, group_id: str) -> RemoteGroup:
         """See `Kit.group`."""
-        if not isinstance(group_id, str):
-            raise ControlError(f"{group_id!r} is no group id: a text is")
+        arguments.group(group_id)
         return RemoteGroup(self._caller, group_id, self.verify, self.peer)
 
     def groups(self) -> list[str]:
@@ -125,8 +126,8 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         if listener is not None:
             raise TypeError('listener: it is Python code, which cannot be given over HTTP; see events(stream="member")')
         listed = None if topics is None else topic_names(topics)
-        body = {"group": group, "topics": listed, "pattern": pattern, "config": dict(config or {}), "keep_going": keep_going}
-        body["protocol"] = protocol
+        body: dict[str, object] = {"group": group, "topics": listed, "pattern": pattern, "config": dict(arguments.settings_of(config))}
+        body |= {"keep_going": keep_going, "protocol": protocol}
         return RemotePeer(self._caller, self._caller.post("/peers", body))
 
     # -- time and the log ----------------------------------------------------------------------------------------------

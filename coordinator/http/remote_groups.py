@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..control import arguments
-from ..control.expectations import GroupExpectation
+from ..control.expectations import GroupExpectation, partition_of
 from ..control.group_looks import GroupLooks
 from ..control.running import DEFAULT_TIMEOUT_S
 from ..control.snapshots import GroupSnapshot, TopicPartition, from_plain
@@ -62,11 +62,11 @@ class RemoteGroup(GroupLooks):
 
     def remove(self, name: str, reason: str = "removed by a test") -> None:
         """See `GroupHandle.remove`."""
-        self._caller.post(self._path + path_of("members", name, "remove"), {"reason": reason})
+        self._caller.post(self._of_member(name, "remove"), {"reason": reason})
 
     def expire(self, name: str) -> None:
         """See `GroupHandle.expire`."""
-        self._caller.post(self._path + path_of("members", name, "expire"))
+        self._caller.post(self._of_member(name, "expire"))
 
     def rebalance(self, reason: str = "a test asked for it") -> None:
         """See `GroupHandle.rebalance`."""
@@ -74,7 +74,11 @@ class RemoteGroup(GroupLooks):
 
     def fence(self, name: str) -> None:
         """See `GroupHandle.fence`."""
-        self._caller.post(self._path + path_of("members", name, "fence"))
+        self._caller.post(self._of_member(name, "fence"))
+
+    def _of_member(self, name: str, verb: str) -> str:
+        arguments.text("member", name)
+        return self._path + path_of("members", name, verb)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """See `GroupHandle.commit`."""
@@ -87,4 +91,5 @@ class RemoteGroup(GroupLooks):
 
 def _named(offsets: Mapping[TopicPartition, int]) -> dict[str, int]:
     arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
-    return {f"{topic}-{index}": offset for (topic, index), offset in offsets.items()}
+    rows = ((partition_of(key), offset) for key, offset in offsets.items())
+    return {f"{topic}-{index}": offset for (topic, index), offset in rows}

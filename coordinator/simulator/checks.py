@@ -17,6 +17,7 @@ from ..brokers.clocks import jump_refusal
 from ..cluster.configs import ConfigError
 from ..control import cluster as verbs
 from ..control import faults
+from ..control.carried import check_carried
 from ..members import MemberConfigError
 from ..members.requests import CLIENT_VERSIONS
 from ..wire.messages.join_group import JoinGroupRequest
@@ -350,6 +351,7 @@ def _check_jump(verb: str, fields: Plain, where: Where) -> None:
 
 def check_request_fault(action: str, fields: Plain, there: There, where: Where) -> None:
     """Whose requests a fault selects."""
+    check_carried(faults.from_plain({"action": action, **fields}).selector)
     broker = fields.get("broker")
     if broker is not None and not 1 <= broker <= there.brokers:
         raise ScenarioError(f"{where.at('broker')}: fault {action}: broker = {broker}: {_brokers(there)}")
