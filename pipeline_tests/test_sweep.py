@@ -94,6 +94,7 @@ def test_the_statistics_are_those_of_plain_python(spark: Any, swept: tuple[Sweep
     ]  # fmt: skip
     assert analysis.frontier == frontier_of(analysis.summaries) and any(point.best for point in analysis.frontier)
     write(analysis, tmp_path)
+    assert (tmp_path / "_SUCCESS").exists()
     with (tmp_path / "summary.csv").open() as file:
         assert len(list(csv.reader(file))) == 1 + len(analysis.summaries)
 
@@ -189,6 +190,22 @@ def test_more_seeds_are_added_to_a_sweep(spark: Any, swept: tuple[Sweep, Path], 
     shutil.copytree(swept[1], tmp_path / "out")
     done = run_sweep(spark, swept[0]._replace(seeds=(1, 2, 3, 4)), tmp_path / "out")
     assert (done.cells, done.before) == (16, 12)
+
+
+def test_a_report_that_ends_midway_is_not_taken_for_whole(
+    spark: Any, swept: tuple[Sweep, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Nor is the one that was there before: its files may have been written over."""
+    out = tmp_path / "report"
+    make_report(spark, swept[1], out)
+    assert (out / "_SUCCESS").exists()
+    monkeypatch.setattr("coordinator.pipeline.spark.report.page", lambda facts: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        make_report(spark, swept[1], out)
+    assert not (out / "_SUCCESS").exists()
+    for there in (swept[1], swept[1] / "tables"):
+        with pytest.raises(PipelineError, match="a report has a directory of its own"):
+            make_report(spark, swept[1], there)
 
 
 def test_the_report(spark: Any, swept: tuple[Sweep, Path], tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import gzip
 import json
 import shutil
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -114,6 +116,24 @@ def test_duckdb_computes_the_same_from_the_same_files(logs: Path, made: Path) ->
     assert generations == (len(plain["generations"]),)
     (quarantined,) = database.execute("select count(*) from quarantine").fetchone() or (None,)
     assert quarantined == 2
+
+
+def test_polars_reads_the_same_files(logs: Path, made: Path) -> None:
+    """Every table with its rows, and the command of docs/pipeline.md: a median by assignor."""
+    plain, _ = tables_of([str(logs)])
+    for name in TABLES:
+        read = pl.read_parquet(made / name / "**" / "*.parquet", hive_partitioning=True)
+        assert read.drop("chunk").columns == TABLES[name].names() and read.height == len(plain[name])
+    rebalances = pl.scan_parquet(made / "rebalances" / "**" / "*.parquet")
+    found = rebalances.group_by("assignor").agg(pl.col("duration_ms").median(), pl.col("moved").sum()).sort("assignor").collect().rows()
+    by_assignor: dict[str | None, list[Any]] = {}
+    for row in rows(plain, "rebalances"):
+        by_assignor.setdefault(row["assignor"], []).append(row)
+    expected = []
+    for name, each in by_assignor.items():
+        durations = [row["duration_ms"] for row in each if row["duration_ms"] is not None]
+        expected.append((name, median(durations) if durations else None, sum(row["moved"] or 0 for row in each)))
+    assert found == sorted(expected, key=lambda row: row[0] or "") and len(found) > 1
 
 
 def test_output_that_is_there_is_not_touched(spark: Any, logs: Path, tmp_path: Path) -> None:

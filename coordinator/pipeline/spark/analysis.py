@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ..measures import Difference, Point, Summary, compare, frontier_of, summarise
-from .folders import tables_in
+from .folders import tables_in, whole
 from .session import PipelineError
 
 _OUT = "variant string, results string"
@@ -83,16 +83,20 @@ def _statistics(batches: Iterable[Any], against: str, base: Sequence[dict[str, A
 
 
 def write(analysis: Analysis, out: Path) -> None:
-    """The statistics as CSV files in a directory. Raises PipelineError."""
+    """The statistics as CSV files in a directory, and `_SUCCESS` when they are whole. Raises PipelineError."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, kind, rows in (
-            ("summary", Summary, analysis.summaries), ("differences", Difference, analysis.differences),
-            ("frontier", Point, analysis.frontier),
-        ):  # fmt: skip
-            write_csv(out / f"{name}.csv", kind._fields, rows)
+        with whole(out):
+            write_statistics(analysis, out)
     except OSError as error:
         raise PipelineError(f"{out}: cannot be written: {error.strerror or error}") from None
+
+
+def write_statistics(analysis: Analysis, out: Path) -> None:
+    """The same files among others of a directory. Raises OSError."""
+    for name, kind, rows in (
+        ("summary", Summary, analysis.summaries), ("differences", Difference, analysis.differences), ("frontier", Point, analysis.frontier),
+    ):  # fmt: skip
+        write_csv(out / f"{name}.csv", kind._fields, rows)
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

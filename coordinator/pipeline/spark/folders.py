@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,15 @@ def prepare(out: Path, *, replace: bool) -> None:
         (out / STARTED).write_text("Tables are being written; _SUCCESS comes when they are whole.\n")
     except OSError as error:
         raise PipelineError(f"--out {out}: cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def whole(out: Path) -> Iterator[None]:
+    """Files of a directory that are made together: its `_SUCCESS` goes before the first and comes after the last. Raises OSError."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / SUCCESS).unlink(missing_ok=True)
+    yield
+    (out / SUCCESS).write_bytes(b"")
 
 
 def check_sweep_out(folder: Path) -> None:

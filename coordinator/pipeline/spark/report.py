@@ -12,8 +12,8 @@ from ..measures import FRONTIER, MEASURES
 from ..page import RUN_COLUMNS, Facts, Worst, page, seconds
 from ..sweeps import replay_command
 from . import plots
-from .analysis import Analysis, analyse, runs_of, write, write_csv
-from .folders import manifest_of, tables_in
+from .analysis import Analysis, analyse, runs_of, write_csv, write_statistics
+from .folders import manifest_of, tables_in, whole
 from .session import PipelineError
 
 WORST, RUNS_SHOWN, QUARANTINE_SHOWN = 20, 200, 20
@@ -25,22 +25,25 @@ def make_report(spark: Any, folder: str | os.PathLike[str], out: Path | None = N
     """Write the report into `out` (default: `DIR/report`); returns the page. Raises PipelineError."""
     tables = tables_in(folder)
     target = Path(folder) / "report" if out is None else out
+    if target.resolve() in (tables.resolve(), Path(folder).resolve()):
+        raise PipelineError(f"--out {target}: there are the tables, a report has a directory of its own; without --out {folder}/report")
     analysis = analyse(spark, folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        worst = _worst(spark, tables)
-        runs = _runs(spark, tables)
-        facts = Facts(
-            title=f"Consumer groups: {Path(folder).resolve().name}", manifest=manifest_of(tables), runs=runs, variants=analysis.variants,
-            summaries=analysis.summaries, differences=analysis.differences, frontier=analysis.frontier, worst=worst,
-            verdicts=_verdicts(spark, tables), quarantine=_quarantine(spark, tables), plots=_plots(spark, tables, analysis, target),
-        )  # fmt: skip
-        write(analysis, target)
-        write_csv(target / "worst.csv", Worst._fields, [(*each[:10], "; ".join(each.causes), each.command) for each in worst])
-        write_csv(target / "runs.csv", RUN_COLUMNS, runs)
-        hidden = target / f".{PAGE}"
-        hidden.write_text(page(facts), encoding="utf-8")
-        os.replace(hidden, target / PAGE)
+        with whole(target):
+            worst = _worst(spark, tables)
+            runs = _runs(spark, tables)
+            facts = Facts(
+                title=f"Consumer groups: {Path(folder).resolve().name}", manifest=manifest_of(tables), runs=runs,
+                variants=analysis.variants,
+                summaries=analysis.summaries, differences=analysis.differences, frontier=analysis.frontier, worst=worst,
+                verdicts=_verdicts(spark, tables), quarantine=_quarantine(spark, tables), plots=_plots(spark, tables, analysis, target),
+            )  # fmt: skip
+            write_statistics(analysis, target)
+            write_csv(target / "worst.csv", Worst._fields, [(*each[:10], "; ".join(each.causes), each.command) for each in worst])
+            write_csv(target / "runs.csv", RUN_COLUMNS, runs)
+            hidden = target / f".{PAGE}"
+            hidden.write_text(page(facts), encoding="utf-8")
+            os.replace(hidden, target / PAGE)
     except OSError as error:
         raise PipelineError(f"{error.filename or target}: cannot be written: {error.strerror or error}") from None
     return target / PAGE
