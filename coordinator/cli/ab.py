@@ -6,6 +6,7 @@ intervals: first of each variant, then of its differences from the first one. Ct
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -15,6 +16,9 @@ from typing import TYPE_CHECKING
 from . import Subparsers, UsageError, description
 from .interrupts import INTERRUPTED, interruptible
 from .simulate import load
+
+_COMMA = re.compile(r",(?![^\[]*\])")
+"""Between values: not within [...]."""
 
 if TYPE_CHECKING:
     from coordinator.simulator.measures import Estimate, Measures
@@ -48,7 +52,9 @@ def run(args: Namespace) -> int:
     draw_png = None if args.png is None else _png()
     base = load(args.scenario, args.settings)
     kinds = [kind.name for kind in base.members]
-    variants = list(_variants(args.vary, kinds))
+    variants = list(_variants(args.vary, kinds, args.settings))
+    for option, path in (("--svg", args.svg), ("--png", args.png)):
+        _check_place(option, path)
     scenarios = {name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants}
     results: dict[str, list[Measures]] = {name: [] for name in scenarios}
     seeds = 0
@@ -115,14 +121,23 @@ def _write(option: str, path: str, content: bytes) -> None:
         raise UsageError(f"{option} {path}: cannot be written: {error.strerror or error}") from None
 
 
-def _variants(given: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _check_place(option: str, path: str | None) -> None:
+    """A picture's folder is there before anything runs. Raises UsageError."""
+    if path is not None and (Path(path).is_dir() or not Path(path).parent.is_dir()):
+        why = "Is a directory" if Path(path).is_dir() else "No such file or directory"
+        raise UsageError(f"{option} {path}: cannot be written: {why}")
+
+
+def _variants(given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Every combination: its name and its settings. Raises UsageError."""
     from coordinator.simulator.schema import TABLES
 
     axes: list[list[tuple[str, list[str]]]] = []
+    set_once = {each.partition("=")[0].strip() for each in settings}
+    varied: set[str] = set()
     for each in given:
         path, equals, values = each.partition("=")
-        options = [value.strip() for value in values.split(",") if value.strip()]
+        options = [value.strip() for value in _COMMA.split(values) if value.strip()]
         if not equals or len(options) < 2:
             raise UsageError(f"--vary {each}: give a path and at least two values, such as assignor=range,sticky")
         twice = next((option for at, option in enumerate(options) if option in options[:at]), None)
@@ -130,6 +145,11 @@ def _variants(given: Sequence[str], kinds: Sequence[str]) -> Iterator[tuple[str,
             raise UsageError(f"--vary {each}: {twice} stands there twice: give each value once")
         of_members = "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
         paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
+        if not varied.isdisjoint(paths):
+            raise UsageError(f"--vary {each}: {path} is varied twice: give all its values at once")
+        if not set_once.isdisjoint(paths):
+            raise UsageError(f"--vary {each}: --set gives {path} one value: leave one of the two out")
+        varied.update(paths)
         axes.append([(f"{path}={option}", [f"{one}={option}" for one in paths]) for option in options])
     for combination in product(*axes):
-        yield " ".join(name for name, _ in combination), [setting for _, settings in combination for setting in settings]
+        yield " ".join(name for name, _ in combination), [setting for _, chosen in combination for setting in chosen]

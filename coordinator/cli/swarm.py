@@ -59,7 +59,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
-        raise ArgumentTypeError(f"{text!r}: give a whole number from 1 on")
+        raise ArgumentTypeError(f"{text!r}: give a whole number from 1 to 1000000")
     return int(text)
 
 

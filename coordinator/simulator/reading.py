@@ -5,7 +5,6 @@ Owns the errors: each says which file, which line, which key, and what would be 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -75,7 +74,11 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
     where = f"--set {setting}"
     if not equals or not path:
         raise ScenarioError(f"{where}: give a path and a value, such as members.app.count=5")
-    keys = re.split(r"\.", path.strip(), maxsplit=2)
+    keys = path.strip().split(".", 2)
+    if keys[0] == "topics":  # their names may have dots
+        keys = path.strip().split(".", 1)
+    if path.strip() == "extends":
+        raise ScenarioError(f"{where}: what a file extends only it can say: give another FILE")
     if len(keys) > 1 and (not keys[0] or keys[0] not in TABLES):
         raise ScenarioError(f"{where}: there is no table {keys[0]}{_instead(keys[0], [name for name in TABLES if name])}")
     target: Any = raw
@@ -83,6 +86,8 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
     if len(keys) > 1:
         table = TABLES[keys[0]]
         target = raw.setdefault(keys[0], [] if table.several else {})
+        if not (isinstance(target, list) if table.several else isinstance(target, dict)):
+            raise ScenarioError(f"{where}: {keys[0]} is {_shape(keys[0], table)}")
         if keys[0] == "parameters" and path.strip().partition(".")[2] not in target:
             raise ScenarioError(f"{where}: there is no such parameter; [parameters] has {', '.join(target) or 'none'}")
         if table.several:
@@ -92,18 +97,29 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
             raise ScenarioError(f"{where}: which key of {path}?")
         if places is not None:
             places.note(name, index, inner, where)
-        target = _inner(target, inner)
+        target = (target, inner) if keys[0] == "topics" else _inner(target, inner, where)
     else:
         if places is not None:
             places.note("", 0, inner, where)
         target = target, keys[0]
+    if not isinstance(target[0], dict):
+        raise ScenarioError(f"{where}: config is a table of texts, numbers and flags")
     target[0][target[1]] = value_of(text)
 
 
-def _inner(target: Plain, path: str) -> tuple[Plain, str]:
+def _shape(name: str, table: Table) -> str:
+    """How a table is written."""
+    return f"an array of tables: write [[{name}]]" if table.several else f"a table: write [{name}]"
+
+
+def _inner(target: Plain, path: str, where: str) -> tuple[Plain, str]:
     """Where a path within a table ends: settings are tables of their own, whose keys may have dots."""
     first, dot, rest = path.partition(".")
-    return (target.setdefault(first, {}), rest) if dot else (target, first)
+    if not dot:
+        return target, first
+    if first != "config" or not rest:
+        raise ScenarioError(f"{where}: {first} has no keys of its own: only config has")
+    return target.setdefault(first, {}), rest
 
 
 def _element(array: list[Plain], key: str, where: str, table: str) -> tuple[Plain, int]:
@@ -142,11 +158,11 @@ def _checked(raw: Plain, places: Places) -> Plain:
         given = raw.get(name, [] if table.several else {})
         if table.several:
             if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-                raise _wrong(places, "", 0, name, f"{name} is an array of tables: write [[{name}]]")
+                raise _wrong(places, "", 0, name, f"{name} is {_shape(name, table)}")
             plain[name] = [_table(each, table, places, name, index) for index, each in enumerate(given)]
         else:
             if not isinstance(given, dict):
-                raise _wrong(places, "", 0, name, f"{name} is a table: write [{name}]")
+                raise _wrong(places, "", 0, name, f"{name} is {_shape(name, table)}")
             plain[name] = _table(given, table, places, name, 0)
     plain["places"] = places
     return plain

@@ -45,7 +45,7 @@ def test_a_log_that_ends_early_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     assert f"+ {short} has ended" in capsys.readouterr().out
 
 
-def test_variants_see_the_same_churn(capsys: pytest.CaptureFixture[str]) -> None:
+def test_variants_see_the_same_churn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,cooperative-sticky", "--seeds", "2", *SMALL]) == 0
     told = capsys.readouterr().out
     assert "assignor=range\n" in told and "assignor=cooperative-sticky\n" in told
@@ -54,6 +54,16 @@ def test_variants_see_the_same_churn(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky", "--seeds", "1", *SMALL, "--svg", "/no/such/x.svg"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assinor=range,sticky"]) == 2
     assert main(["ab", "one_crash_one_join", "--vary", "assignor=range,sticky,range"]) == 2
+    twice = ["ab", "one_crash_one_join", "--vary", "assignor=range,sticky"]
+    assert main([*twice, "--vary", "assignor=sticky,roundrobin"]) == 2
+    assert main([*twice, "--set", "members.app.assignor=sticky"]) == 2
+    assert main([*twice, "--svg", str(tmp_path)]) == 2
+    errors = capsys.readouterr().err
+    assert "assignor is varied twice" in errors
+    assert "--set gives assignor one value" in errors
+    assert f"--svg {tmp_path}: cannot be written: Is a directory" in errors
+    assert main(["ab", "one_crash_one_join", "--vary", 'links.delay=["1ms", "2ms"],["3ms", "4ms"]', "--seeds", "1", *SMALL]) == 0
+    assert 'links.delay=["3ms", "4ms"]' in capsys.readouterr().out
 
 
 def test_a_comparison_is_drawn() -> None:

@@ -220,10 +220,20 @@ def test_settings_reach_every_table() -> None:
         ("members.ap.count=1", "members has no ap; there are app, other"),
         ("members.app=1", "which key"),
         ("members.app.cuont=1", "did you mean count?"),
+        ("members.app.count.x=1", "--set members.app.count.x=1: count has no keys of its own: only config has"),
+        ("links.delay.x=1", "delay has no keys of its own"),
+        ("topics.orders.x=0", "--set topics.orders.x=0: orders.x = 0: give a whole number from 1 on"),
+        ("extends=crash_loop", "what a file extends only it can say"),
     ],
 )
 def test_a_wrong_setting_is_refused(setting: str, told: str) -> None:
     assert told in refused(GOOD, setting)
+
+
+def test_a_setting_within_what_is_no_table_is_refused() -> None:
+    assert "--set topics.x=1: topics is a table: write [topics]" in refused("topics = 5\n", "topics.x=1")
+    assert "members is an array of tables" in refused("members = 5\n", "members.a.count=1")
+    assert "config is a table" in refused(GOOD.replace("count = 2", "config = 5"), "members.other.config.x=1")
 
 
 def test_what_comes_after_the_end_of_a_run_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
