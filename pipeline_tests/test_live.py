@@ -84,17 +84,18 @@ def test_offsets_end_after_whole_lines(tmp_path: Path) -> None:
     reader = LogStreamReader(str(log))
     start = reader.initialOffset()
     assert reader.latestOffset(start, None) == start and reader.partitions(start, start) == []
-    log.write_text('{"seq":0}\n{"seq":1,"group":"g"}\n{"seq":2')
+    first, second = '{"seq":0,"type":"RunStarted"}\n', '{"seq":1,"group":"g","type":"MemberJoined"}\n'
+    log.write_text(f'{first}{second}{{"seq":2,"type":"')
     end = reader.latestOffset(start, None)
-    assert end == {"bytes": 32}
+    assert end == {"bytes": len(first + second)}
     (part,) = reader.partitions(start, end)
-    assert list(reader.read(part)) == [("", 0, '{"seq":0}'), ("g", 1, '{"seq":1,"group":"g"}')]
+    assert list(reader.read(part)) == [("", 0, "", 1), ("g", 1, second.strip(), 1)]
     assert reader.latestOffset(end, None) == end
     with log.open("a") as file:
-        file.write("}\n")
+        file.write('RunStarted"}\nno line\n' + second + second)
     (part,) = reader.partitions(end, reader.latestOffset(end, None))
-    assert list(reader.read(part)) == [("", 2, '{"seq":2}')]
+    assert list(reader.read(part)) == [("", 2, "no line", 2), ("g", 1, second + second.strip(), 2)]
     log.write_text("")
     with pytest.raises(ValueError, match="this is another log"):
         reader.latestOffset(end, None)
-    assert keys_of("[]") == ("", -1) == keys_of("x")
+    assert keys_of("[]") == ("", -1, True) == keys_of("x")

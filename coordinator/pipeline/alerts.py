@@ -15,6 +15,10 @@ CLUSTER: Final = ""
 """The key under which lines without a group are watched."""
 _ZOMBIES: Final = frozenset({"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"})
 _ENDS_JOIN: Final = frozenset({"GenerationStarted", "GroupEmptied", "GroupDeleted", "GroupUnloaded"})
+WATCHED: Final = _ENDS_JOIN | {
+    "RebalanceStarted", "MemberJoined", "RequestRefused", "ReassignmentStarted", "ReassignmentCompleted", "ReassignmentCancelled",
+    "GenerationStored"}  # fmt: skip
+"""The types of lines that a watch takes notice of."""
 
 
 class Limits(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from coordinator.event_log.reader import read_lines
-from coordinator.pipeline.alerts import KINDS, Alert, Limits, Watch, live_page
+from coordinator.pipeline.alerts import KINDS, WATCHED, Alert, Limits, Watch, live_page
 
 from .kit import simulated
 
@@ -86,3 +86,14 @@ def test_the_page_of_the_present_state() -> None:
     page = live_page({"<g>": ("Stable", 3, 1), "": ("", -1, 0)}, [Alert("<g>", "zombie commit", 1, 2500, "<b>")], 1234, 2)
     assert "&lt;g&gt;" in page and "<b>" not in page and "1,234 lines" in page and "2.500 s" in page and "http-equiv='refresh'" in page
     assert json.loads(Watch("g").saved())["generation"] == -1
+
+
+def test_a_watch_takes_notice_of_the_watched_types_alone() -> None:
+    """What follows a log leaves the others out."""
+    lines = [each for each in read_lines(simulated("crash_loop").splitlines(keepends=True)) if each.get("group") == "app"]
+    watched = [each for each in lines if each["type"] in WATCHED]
+    assert 0 < len(watched) < len(lines)
+    everything, few = Watch("app", Limits(storm=2, flapping=2)), Watch("app", Limits(storm=2, flapping=2))
+    found = [alert for each in lines for alert in everything.see(each, each["at_ms"])]
+    assert found == [alert for each in watched for alert in few.see(each, each["at_ms"])] != []
+    assert everything.saved() == few.saved()

@@ -33,7 +33,7 @@ _COLUMNS = (
 )  # fmt: skip
 _LIVE = (
     "coalesce(get_json_object(line, '$.group'), '') AS group_id", "coalesce(try_cast(get_json_object(line, '$.seq') AS LONG), -1) AS seq",
-    "line",
+    "line", "CAST(1 AS LONG) AS lines",
 )  # fmt: skip
 
 

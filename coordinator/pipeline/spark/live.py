@@ -20,7 +20,7 @@ from pyspark.sql.streaming import StatefulProcessor
 
 from ..alerts import Alert, Limits, Watch, live_page
 from .kafka import is_topic, lines_of
-from .tail import NAME, LogSource
+from .tail import NAME, LogSource, keys_of
 
 OUTPUT = (
     "group_id string, kind string, seq long, at_ms long, text string, state string, generation long, rebalances long, lines long"
@@ -50,11 +50,12 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
         alerts: list[Alert] = []
         count = 0
         for row in sorted(rows, key=lambda row: row.seq):
-            count += 1
-            try:
-                alerts.extend(watch.see(json.loads(row.line), now))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                alerts.append(Alert(key[0], "unreadable line", row.seq, 0, f"{type(error).__name__}: {error}"))
+            count += row.lines
+            for line in row.line.split("\n") if row.line else ():
+                try:
+                    alerts.extend(watch.see(json.loads(line), now))
+                except (ValueError, LookupError, TypeError, AttributeError) as error:
+                    alerts.append(Alert(key[0], "unreadable line", keys_of(line)[1], 0, f"{type(error).__name__}: {error}"))
         yield from self._tell(key, watch, alerts, count)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:  # noqa: N802, N803

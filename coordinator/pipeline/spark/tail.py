@@ -1,7 +1,9 @@
 """A Python data source for Spark that follows a log while it grows: `spark.readStream.format("coordinator_log").load(path)`.
 
-A row is a line: its group (empty without one), its seq, and its text. Offsets are bytes, and always end after a newline, so a line that
-is half written is read when it is whole. A log that became shorter is not the log that was followed: an error says so.
+A row is what a slice of the log has of one group (empty: of none): the seq of its first line, those lines that a watch takes notice
+of, and how many there are in all. So few rows go from Python to Java and back, however fast the log grows. Offsets are bytes, and
+always end after a newline, so a line that is half written is read when it is whole. A log that became shorter is not the log that was
+followed: an error says so.
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
-SCHEMA = "group_id string, seq long, line string"
+from ..alerts import WATCHED
+
+SCHEMA = "group_id string, seq long, line string, lines long"
+"""`line`: one line of the log, or several with newlines between them; `lines`: how many the row stands for."""
 NAME = "coordinator_log"
 _MOST_BYTES = 16 << 20
 _STEP = 1 << 16
@@ -67,14 +72,32 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
         """One slice: a log has one order."""
         return [Slice(self._path, start["bytes"], end["bytes"])] if end["bytes"] > start["bytes"] else []
 
-    def read(self, partition: Any) -> Iterator[tuple[str, int, str]]:
-        """The lines of a slice."""
+    def read(self, partition: Any) -> Iterator[tuple[str, int, str, int]]:
+        """The lines of a slice, group by group."""
         with open(partition.path, "rb") as file:
             file.seek(partition.begin)
             text = file.read(partition.end - partition.begin)
+        groups: dict[str, _Lines] = {}
         for raw in text.splitlines():
             line = str(raw, "utf-8", "replace")
-            yield (*keys_of(line), line)
+            group, seq, watched = keys_of(line)
+            found = groups.get(group)
+            if found is None:
+                found = groups[group] = _Lines(seq)
+            found.count += 1
+            if watched:
+                found.watched.append(line)
+        for group, found in groups.items():
+            yield group, found.seq, "\n".join(found.watched), found.count
+
+
+class _Lines:
+    """What a slice has of a group."""
+
+    def __init__(self, seq: int) -> None:
+        self.seq = seq
+        self.count = 0
+        self.watched: list[str] = []
 
 
 def last_newline(path: str, begin: int, end: int) -> int:
@@ -91,10 +114,10 @@ def last_newline(path: str, begin: int, end: int) -> int:
     return begin
 
 
-def keys_of(text: str) -> tuple[str, int]:
-    """A line's group and seq; what is no line has neither."""
+def keys_of(text: str) -> tuple[str, int, bool]:
+    """A line's group and seq, and whether a watch takes notice of it: of what is no line it does, too."""
     try:
         line = json.loads(text)
-        return str(line.get("group") or ""), int(line["seq"])
+        return str(line.get("group") or ""), int(line["seq"]), line["type"] in WATCHED
     except (ValueError, TypeError, KeyError, AttributeError):
-        return "", -1
+        return "", -1, True
