@@ -32,11 +32,17 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
         self._checked: dict[_Key, int] = {}
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._committed_only: dict[str, bool] = {}
+        self._groups: dict[str, str] = {}
+        """By the client ids of their members."""
 
     def look(self, line: Line) -> None:
         kind = line["type"]
         if line["stream"] in ("data", "cluster"):
             self._batches.see(line)
+            if kind == "RecordsServed" and line["client"] in self._groups:  # all of it may be aborted: then nobody is given any
+                self._committed_only.setdefault(self._groups[line["client"]], line["isolation"] == "read_committed")
+        elif kind == "MemberStarted":
+            self._groups[line["client"]] = line["group"]
         elif kind == "RecordsPolled":
             key = (line["group"], line["topic"], line["partition"])
             self._committed_only[line["group"]] = line["isolation"] == "read_committed"

@@ -20,6 +20,10 @@ _IDENTITIES: Final = {
     "instance_id": "a member has one with static = true, its client id, or by config",
     "transactional_id": "a producer with transactional = true has its client id, a pipeline GROUP-CLIENT",
 }
+_AT_ONCE: Final = {
+    "auto.commit.interval.ms": False, "metadata.max.age.ms": True, "fetch.max.wait.ms": True, "retry.backoff.ms": True,
+}  # fmt: skip
+"""Settings that may be 0, and whether links that take their time are enough then."""
 _ALONE: Final = ("MoveLeader", "MoveCoordinator")
 
 
@@ -45,6 +49,18 @@ def check_member_settings(plain: Plain, where: Where) -> None:
     fetching = next((key for key in config if key in names(FetchConfig)), None)
     if not consumes and fetching is not None:
         raise ScenarioError(f"{where.of(fetching)}: {name}: {fetching} needs consumes = true: without it they fetch nothing")
+
+
+def check_something_takes_time(plain: Plain, delay_ms: int, where: Where) -> None:
+    """What a client does again at once takes some time, or a run would not come to its next millisecond.
+
+    `delay_ms`: the shortest delay of links.
+    """
+    for setting, of_links in _AT_ONCE.items():
+        if plain["config"].get(setting, "").strip() in ("0", "+0", "-0") and not (of_links and delay_ms):
+            said = f"{setting} = 0: it would be done again in the same millisecond"
+            right = "give it or links.delay at least 1 ms" if of_links else "give at least 1"
+            raise ScenarioError(f"{where.of(setting)}: {plain['name']}: {said}: {right}")
 
 
 def check_producer_settings(plain: Plain, where: Where) -> None:

@@ -35,7 +35,7 @@ from .checks import (
     check_verb,
 )
 from .composing import Load
-from .contradictions import check_classic, check_made_once, check_said_twice
+from .contradictions import check_classic, check_made_once, check_said_twice, check_something_takes_time
 from .member import Consuming
 from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
@@ -172,6 +172,9 @@ def _scenario(plain: Plain, name: str) -> Scenario:
     kinds = tuple(_kind(each, topics, later, places.where("members", index)) for index, each in enumerate(plain["members"]))
     producers = tuple(
         _producer(each, topics, plain["duration"], places.where("producers", index)) for index, each in enumerate(plain["producers"]))
+    for table in ("members", "producers"):
+        for index, each in enumerate(plain[table]):
+            check_something_takes_time(each, plain["links"]["delay"][0], places.where(table, index))
     brokers, where = plain["brokers"], places.where("brokers")
     config = {**DEFAULT_BROKER_CONFIG, **brokers["config"]}
     with blamed(where):

@@ -257,6 +257,20 @@ def test_aborted_records_are_passed_by_readers_of_committed_ones_and_given_to_ot
     assert "read_committed" in broken([*log, _polled(4, 0, 4, "read_committed")])
 
 
+def test_a_group_that_was_served_aborted_records_only_has_lost_none() -> None:
+    """Nobody polled any, so what its readers ask for stands in what they were served."""
+    where = {"group": "g", "client": "c"}
+    began = [_line(1, "MemberStarted", "member", **where)]
+    reset = _line(2, "PositionReset", "member", **where, member="m", topic="t", partition=0, offset=0, why="no offset is committed")
+
+    def served(isolation: str) -> list[Line]:
+        row = {"topic": "t", "partition": 0, "offset": 0, "last_offset": 5, "isolation": isolation, "client": "c", "peer": "p"}
+        return [*began, reset, _appended(3, 0, 4, 7), _marker(4, 5, False), _line(5, "RecordsServed", "data", **row), *_commit(6, 6, "p")]
+
+    assert "no_record_lost" not in broken(served("read_committed"))
+    assert "no_record_lost" in broken(served("read_uncommitted"))
+
+
 def test_what_auto_offset_reset_passes_is_not_lost() -> None:
     log = [_appended(1, 0, 9)]
     where = {"group": "g", "member": "m", "client": "c", "topic": "t", "partition": 0}

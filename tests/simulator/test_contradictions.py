@@ -46,6 +46,9 @@ FAULT = "[[faults]]\n"
         (f'{PRODUCER}config = {{ "transactional.id" = "x" }}', "line 18: producers p: transactional.id is not set in config: trans"),
         (PRODUCER.replace('"orders"', '["orders", "orders"]'), "line 17: producers p: orders is named twice: name it once"),
         (MEMBER.replace('"orders"', '["orders", "orders"]'), "line 17: members m: orders is named twice: name it once"),
+        (f'{MEMBER}config = {{ "auto.commit.interval.ms" = 0 }}', "line 18: m: auto.commit.interval.ms = 0: it would be done again"),
+        (f'{MEMBER}config = {{ "metadata.max.age.ms" = 0 }}\n[links]\ndelay = "0ms"', "line 18: m: metadata.max.age.ms = 0: it would"),
+        (f'{PRODUCER}config = {{ "retry.backoff.ms" = 0 }}\n[links]\ndelay = 0', "line 18: p: retry.backoff.ms = 0: it would"),
         ('[must]\njudges = ["one_leader", "one_leader"]', "line 16: must.judges: one_leader is named twice: name it once"),
         ('[brokers.config]\n"group.consumer.assignors" = "none"', "line 16: group.consumer.assignors=none: uniform and range are built in"),
         (f'[brokers.config]\n"group.coordinator.rebalance.protocols" = "classic"\n{MEMBER}protocol = "consumer"',
@@ -72,6 +75,8 @@ def test_what_only_looks_like_a_contradiction_is_taken() -> None:
         f'{PRODUCER}transactional = true\n{FAULT}action = "observe"\ntransactional_id = "p-7"\n',
         f'{FAULT}action = "fail"\napi = "Fetch"\nerror = "NOT_COORDINATOR"\n',
         f'{FAULT}verb = "stopbroker"\nbroker = 1\nlasts = "5s"\n',
+        f'{MEMBER}config = {{ "metadata.max.age.ms" = 0 }}\n',
+        '[links]\ndelay = "0ms"\n',
         f'{MEMBER}consumes = true\ncommit = "batch"\nconfig = {{ "enable.auto.commit" = false }}\n',
     )
     assert [len(read_scenario(f"{GOOD}\n{part}", "s.toml").topics) for part in parts] == [1] * len(parts)
