@@ -95,8 +95,6 @@ class Selector:
             raise FaultError(f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave")
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
-        if self.generation is not None and self.generation < -1:
-            raise FaultError(f"generation: {self.generation}; -1 (none) or a generation from 0 on")
 
     def __str__(self) -> str:
         given = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"}

@@ -103,7 +103,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "group of a CreateTopics": (lambda k: k.fail("CreateTopics", 7, group="g"), "a request of CreateTopics names no group"),
     "instance of a Metadata": (lambda k: k.delay("Metadata", seconds=1, instance_id="i"), "names no group instance id"),
     "transaction of a Heartbeat": (lambda k: k.hold("Heartbeat", transactional_id="t"), "names no transactional id"),
-    "generation below none": (lambda k: k.fail("Heartbeat", 27, generation=-2), "generation: -2; -1 \\(none\\) or a generation"),
+    "generation below none": (lambda k: k.fail("Heartbeat", 27, generation=-3), "generation: -3; they count from 0"),
     "delay for ever": (lambda k: k.delay("Heartbeat", seconds=float("nan")), "seconds: nan; a number from 0 on"),
     "broker of a fault": (lambda k: k.fail("Heartbeat", 27, broker=9), "broker 9: there is none; there are: 1"),
     "API of the journal": (lambda k: k.journal().requests("OfsetCommit"), "did you mean OffsetCommit"),
