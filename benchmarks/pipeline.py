@@ -34,6 +34,8 @@ from pipeline_tests.cluster import Cluster, standalone
 
 PROCESSES = 2
 FILES = 8
+VARIETY = 128
+"""How many simulations the logs of the tables have; a simulation takes longer than the tables of it."""
 SCENARIOS = ("poisson_churn", "rolling_deploy_dynamic", "crash_loop", "migration_to_consumer")
 _SETTINGS = ("duration=8m",)
 ALL = ("sweep", "standalone", "tables", "live")
@@ -194,17 +196,24 @@ def replayed(events: int) -> list[str]:
 
 
 def logs(events: int, folder: Path) -> int:
-    """Write at least so many events into eight logs, from shipped scenarios in turn; how many bytes they have."""
+    """Write at least so many events into eight logs, from shipped scenarios in turn; how many bytes they have.
+
+    So many simulations are run as `VARIETY` says; they are written again and again, each time under a run id of their own.
+    """
     folder.mkdir()
-    written = seed = 0
     scenarios = [read_scenario(catalogue.text(name), name, _SETTINGS) for name in SCENARIOS]
+    texts: list[tuple[int, str]] = []
+    written = number = 0
     files = [(folder / f"{number}.jsonl").open("w", encoding="utf-8") for number in range(FILES)]
-    while written < events or seed % FILES:
-        log = EventLog(run=f"run-{seed}", seed=seed)
-        run_scenario(scenarios[seed // FILES % len(scenarios)], seed, log)
-        files[seed % FILES].write("".join(f"{line}\n" for line in log.lines))
-        written += len(log.lines)
-        seed += 1
+    while written < events or number % FILES:
+        if number < VARIETY:
+            log = EventLog(run="run-of-many", seed=number)
+            run_scenario(scenarios[number // FILES % len(scenarios)], number, log)
+            texts.append((len(log.lines), "".join(f"{line}\n" for line in log.lines)))
+        lines, text = texts[number % VARIETY]
+        files[number % FILES].write(text.replace('"run-of-many"', f'"run-{number}"'))
+        written += lines
+        number += 1
     for file in files:
         file.close()
     return sum(path.stat().st_size for path in folder.iterdir())

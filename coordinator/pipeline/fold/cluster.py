@@ -90,11 +90,13 @@ class Reassignments(Observer):
 
 _ENVELOPE = frozenset({"seq", "at_ms", "run", "stream", "type", "cause", "group", "generation", "member", "broker", "topic", "partition"})
 
+_compact = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make an encoder for each line
+
 
 def detail(line: Line) -> str:
     """An event's own fields as JSON: what is not part of the envelope."""
     own: dict[str, Any] = {key: value for key, value in line.items() if key not in _ENVELOPE}
-    return json.dumps(own, separators=(",", ":")) if own else "{}"
+    return _compact(own) if own else "{}"
 
 
 class Faults(Observer):
