@@ -25,6 +25,8 @@ def committed(m: Participant, closing: Closing, now: int) -> bool:
     """Are all commits through, the last one of auto-commit included?"""
     if not closing.committing:
         closing.committing = True
+        if m.prepare_commit is not None:  # the one before a rebalance, if it is to be repeated, would come after the last one, with less
+            offsets.end(m, m.prepare_commit, None)
         offsets.commit_for_own_sake(m, closing.deadline, now)
     offsets.push(m, now)
     return not m.commits

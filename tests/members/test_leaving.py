@@ -129,6 +129,22 @@ def test_close_commits_first() -> None:
     assert s.listener.calls == [("revoked", "orders-0 orders-1")] and s.waiting(LeaveGroupRequest)
 
 
+def test_close_gives_up_the_commit_before_a_rebalance() -> None:
+    """Java's consumer does not repeat that one either: it would take back what the last commit says."""
+    s = stable(enable_auto_commit=True)
+    s.advance(3_000)
+    s.answer(HeartbeatResponse(error_code=E.REBALANCE_IN_PROGRESS))
+    s.poll()
+    assert s.sent(OffsetCommitRequest).topics[0].partitions[0].committed_offset == 5
+    s.answer(told(E.COORDINATOR_LOAD_IN_PROGRESS))
+    s.member.seek(TopicPartition("orders", 0), 9)
+    s.member.close(s.now)
+    assert s.sent(OffsetCommitRequest).topics[0].partitions[0].committed_offset == 9
+    s.answer(told(0))
+    s.advance(200)
+    assert s.waiting(OffsetCommitRequest) is None
+
+
 def test_close_does_not_wait_for_ever() -> None:
     s = stable(enable_auto_commit=True)
     s.member.close(s.now, 1_000)
