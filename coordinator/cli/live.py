@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from coordinator.printable import printable
 
 from . import Subparsers, UsageError, description
-from .tables import topic_settings
+from .tables import out_directory, topic_settings
 
 if TYPE_CHECKING:
     from coordinator.pipeline.alerts import Alert
@@ -25,10 +25,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "live", help="follow a growing log, with alerts, on Spark", description=description(__doc__), allow_abbrev=False)
     parser.add_argument("log", metavar="LOG", help="the log of a running emulator, a file that may not be there yet, or kafka://HOST:PORT/TOPIC")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where alerts, the page and the checkpoint go")
+    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where alerts, the page and the checkpoint go")
     parser.add_argument("--for", type=_seconds, default=None, metavar="SECONDS", dest="seconds", help="stop after so long")
     parser.add_argument("--stuck-join", type=_seconds, default=60.0, metavar="SECONDS", help="of a join phase (default: 60)")
-    parser.add_argument("--storm", type=int, default=5, metavar="N", help="alert at so many rebalances in a minute (default: 5)")
+    parser.add_argument("--storm", type=_number, default=5, metavar="N", help="alert at so many rebalances in a minute (default: 5)")
     parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
 
 
@@ -40,6 +40,12 @@ def _seconds(text: str) -> float:
     if not 0 < value < 1e9:
         raise ArgumentTypeError(f"{text!r}: give seconds, such as 60")
     return value
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text) < 1_000_000:
+        raise ArgumentTypeError(f"{text!r}: give how many, a whole number from 1 on, such as 5")
+    return int(text)
 
 
 def run(args: Namespace) -> int:

@@ -11,6 +11,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from . import Subparsers, UsageError, description
+from .tables import out_directory
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -18,7 +19,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "sweep", help="simulations over a grid of settings, on Spark", description=description(__doc__), allow_abbrev=False)
     parser.add_argument("sweep", metavar="SWEEP", help="a sweep file")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where the sweep's tables (and logs) go")
+    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where the sweep's tables (and logs) go")
     parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
 
 

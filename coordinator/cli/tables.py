@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,9 +21,16 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "tables", help="event logs to Parquet tables, on Spark", description=description(__doc__), allow_abbrev=False)
     parser.add_argument("logs", metavar="LOGS", nargs="+", help="event logs, directories with *.jsonl, *.jsonl.gz and *.jsonl.zst, or kafka://HOST:PORT/TOPIC")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where the tables go")
+    parser.add_argument("--out", type=out_directory, required=True, metavar="DIR", help="where the tables go")
     parser.add_argument("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, ... (default: all cores here)")
     parser.add_argument("--replace", action="store_true", help="replace tables that are there already")
+
+
+def out_directory(text: str) -> str:
+    """The path of a directory that is to be written. Raises ArgumentTypeError: an empty one would mean the current directory."""
+    if not text.strip():
+        raise ArgumentTypeError(f"{text!r} is no directory: give a path, such as out")
+    return text
 
 
 def topic_settings(logs: Sequence[str]) -> dict[str, str]:

@@ -51,6 +51,8 @@ def log_files(given: Iterable[str]) -> list[str]:
     """
     files: list[str] = []
     for each in given:
+        if not each:
+            raise SourceError("'': an empty name; give a log or a directory with logs")
         path = Path(each)
         if path.is_dir():
             found = sorted(str(file) for file in path.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES))

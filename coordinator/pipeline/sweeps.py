@@ -129,6 +129,10 @@ def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[
     for key, values in vary.items() if isinstance(vary, dict) else ():
         if not isinstance(values, list) or not values:
             raise SweepError(f"{path}: vary: {key} = {values!r}: give an array of values")
+        told = [_told(value) for value in values]
+        twice = next((value for number, value in enumerate(told) if value in told[:number]), None)
+        if twice is not None:
+            raise SweepError(f"{path}: vary: {key}: {twice} is named twice: name it once")
         of_members = "." not in key and key not in KEYS[""].keys and key in KEYS["members"].keys
         paths = [f"members.{kind}.{key}" for kind in kinds] if of_members else [key]
         axes.append([(f"{key}={_told(value)}", [f"{one}={_told(value)}" for one in paths]) for value in values])

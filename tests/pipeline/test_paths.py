@@ -72,6 +72,24 @@ def test_tables_and_sweeps_into_what_is_something_else(tmp_path: Path, capsys: p
     assert "it is a file; give a directory" in refused(capsys, "tables", tmp_path / "run.jsonl", "--out", sweep)
 
 
+def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, sweep = tmp_path / "run.jsonl", tmp_path / "sweep.toml"
+    log.write_text("{}\n")
+    sweep.write_text('scenario = "crash_loop"\nseeds = 1\n')
+    (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": SCHEMA_VERSION}))
+    (tmp_path / "_SUCCESS").touch()
+    for command, given in (("tables", log), ("sweep", sweep), ("report", tmp_path)):
+        said = refused(capsys, command, given, "--out", log / "a" / "b")
+        assert f"{log} is no directory; give a path where a directory can be made" in said
+        with pytest.raises(SystemExit, match="2"):
+            main([command, str(given), "--out", ""])
+        assert "'' is no directory: give a path, such as out" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["live", str(log), "--out", str(tmp_path / "live"), "--storm", "-1"])
+    assert "'-1': give how many" in capsys.readouterr().err
+    assert "an empty name; give a log or a directory with logs" in refused(capsys, "tables", "", "--out", tmp_path / "out")
+
+
 def test_logs_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert str(tmp_path / "none.jsonl") in refused(capsys, "tables", tmp_path / "none.jsonl", "--out", tmp_path / "out")
     (tmp_path / "empty").mkdir()

@@ -30,11 +30,21 @@ def check_out(out: Path, *, replace: bool) -> None:
         there = list(out.iterdir()) if out.exists() else []
     except OSError as error:
         raise PipelineError(f"--out {out}: cannot be read: {error.strerror or error}") from None
+    check_writable(out)
     unfinished = (out / STARTED).exists() and not (out / SUCCESS).exists()
     ours = unfinished or (out / MANIFEST).exists()
     if there and not unfinished and not (replace and ours):
         hint = "--replace makes them anew" if ours else "give an empty or a new directory"
         raise PipelineError(f"--out {out}: {'there are tables already' if ours else 'it is not empty'}; {hint}")
+
+
+def check_writable(out: Path) -> None:
+    """Whether a directory can be made there, or written if it is there. Changes nothing. Raises PipelineError."""
+    nearest = next(path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path))
+    if not nearest.is_dir():
+        raise PipelineError(f"--out {out}: {nearest} is no directory; give a path where a directory can be made")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise PipelineError(f"--out {out}: {nearest} cannot be written; give a directory that can")
 
 
 def prepare(out: Path, *, replace: bool) -> None:
@@ -68,6 +78,7 @@ def check_sweep_out(folder: Path) -> None:
         raise PipelineError(f"--out {folder}: cannot be read: {error.strerror or error}") from None
     if not free:
         raise PipelineError(f"--out {folder}: there is something else than a sweep; give an empty or a new directory")
+    check_writable(folder)
 
 
 def tables_in(folder: str | os.PathLike[str]) -> Path:
