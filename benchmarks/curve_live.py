@@ -20,7 +20,6 @@ from math import ceil
 from pathlib import Path
 
 from benchmarks.curve_ledger import Ledger
-from benchmarks.real_broker import create_topic
 from coordinator.members import MemberConfig
 from coordinator.members.live import Fleet, Peer
 from coordinator.members.live.fleet import agree
@@ -28,6 +27,7 @@ from coordinator.members.live.recorder import Callback
 from coordinator.pipeline.curve import EVENTS, LIVE_COLUMNS, LIVE_MEASURES, TOPICS
 from coordinator.testing.containers import RealKafka
 from integration_tests.targets import real_broker_image, why_no_docker
+from integration_tests.wire.make_topic import create_topic
 
 WAYS: dict[str, dict[str, object]] = {
     "eager range": {"partition.assignment.strategy": "range"},

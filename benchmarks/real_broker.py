@@ -23,8 +23,7 @@ from coordinator.members import MemberConfig
 from coordinator.members.live import Fleet, Peer
 from coordinator.testing.containers import IMAGE_JVM, RealKafka
 from integration_tests.targets import real_broker_image, why_no_docker
-from integration_tests.wire.codec import TableCodec
-from integration_tests.wire.raw import RawConnection
+from integration_tests.wire.make_topic import create_topic
 
 CONFIG = {"group.initial.rebalance.delay.ms": "0"}
 HEARTBEAT_MS = 100
@@ -53,16 +52,6 @@ def _tuned() -> RealKafka:
 
 def _stock_jvm() -> RealKafka:
     return RealKafka(config=CONFIG, image=real_broker_image(), jvm=IMAGE_JVM)
-
-
-def create_topic(address: str, name: str, partitions: int) -> None:
-    """Create a topic as soon as the broker will."""
-    connection = RawConnection(address, TableCodec())
-    wanted = {"name": name, "num_partitions": partitions, "replication_factor": 1, "assignments": [], "configs": []}
-    connection.send("CreateTopics", 7, {"topics": [wanted], "timeout_ms": 30_000, "validate_only": False})
-    created = connection.receive()[1]["topics"][0]
-    connection.close()
-    assert created["error_code"] in (0, 36), created
 
 
 def to_first_assignment_s(start: Start) -> float:
