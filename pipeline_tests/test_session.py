@@ -53,7 +53,7 @@ def test_a_master_that_does_not_answer() -> None:
             session("test", f"spark://127.0.0.1:{port}")
 
 
-@pytest.mark.parametrize("master", ["spark://nowhere", "localhost", "local[x]", "local[0]", "spark://a:b"])
+@pytest.mark.parametrize("master", ["", "spark://nowhere", "localhost", "local[x]", "local[0]", "spark://a:b"])
 def test_masters_that_cannot_be(master: str) -> None:
     with pytest.raises(PipelineError, match=r"give local\[N\]"):
         session("test", master)

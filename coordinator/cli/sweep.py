@@ -27,11 +27,11 @@ def run(args: Namespace) -> int:
     """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be, 130 if it was interrupted."""
     from coordinator.pipeline.spark.folders import check_sweep_out
     from coordinator.pipeline.spark.session import PipelineError, session, working
-    from coordinator.pipeline.sweeps import SweepError, read_sweep
+    from coordinator.pipeline.sweeps import SweepError, plan_of, read_sweep
 
     try:
         sweep = read_sweep(args.sweep)
-        check_sweep_out(Path(args.out))
+        check_sweep_out(Path(args.out), plan_of(sweep))
         spark = session("coordinator sweep", args.master)
         with working(spark, "mend that; the same command goes on where it stopped"):
             from coordinator.pipeline.spark.sweep import run_sweep

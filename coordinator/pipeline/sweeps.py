@@ -29,7 +29,7 @@ from ..simulator.scenario import Scenario, read_scenario
 from ..simulator.schema import TABLES as KEYS
 from ..simulator.schema import duration_ms
 from .fold.run import RunFold
-from .schemas import Row
+from .schemas import SCHEMA_VERSION, Row
 from .windows import Traffic, Windows, window_rows
 
 KEEPS: Final = ("metrics", "tables", "logs")
@@ -84,20 +84,23 @@ def read_sweep(path: str) -> Sweep:
     keep = raw.get("keep", "metrics")
     if keep not in KEEPS:
         raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(KEEPS)}")
-    variants = _variants(path, raw, name, text)
+    variants, shortest_ms = _variants(path, raw, name, text)
     seeds = _seeds(path, raw.get("seeds", 20))
     if len(variants) * len(seeds) > _MOST_CELLS:
         raise SweepError(f"{path}: {len(variants) * len(seeds)} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid")
-    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {})))
+    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms))
 
 
-def _windows(path: str, given: object) -> Windows:
+def _windows(path: str, given: object, lasts_ms: int) -> Windows:
+    """`lasts_ms`: how long the shortest simulation lasts."""
     if not isinstance(given, dict):
         raise SweepError(f"{path}: windows = {given!r}: give [windows] with names and when each begins")
     begins = [(name, duration_ms(value)) for name, value in given.items()]
     for name, begin in begins:
         if begin is None:
             raise SweepError(f'{path}: windows: {name} = {given[name]!r}: give when it begins, such as "2m"')
+        if begin >= lasts_ms:
+            raise SweepError(f"{path}: windows: {name} = {given[name]!r}: a simulation is over by then: it lasts {lasts_ms} ms")
     return tuple(sorted(((name, begin) for name, begin in begins if begin is not None), key=lambda window: window[1]))
 
 
@@ -120,7 +123,8 @@ def _seeds(path: str, given: object) -> tuple[int, ...]:
     raise SweepError(f"{path}: seeds = {given!r}: give how many, such as 20, or the first and the last, such as [1, 20]")
 
 
-def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[Variant, ...]:
+def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[tuple[Variant, ...], int]:
+    """The variants, and how long the shortest simulation lasts, in ms."""
     common = raw.get("set", [])
     if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
         raise SweepError(f'{path}: set = {common!r}: give an array of texts, such as set = ["duration=5m"]')
@@ -141,9 +145,7 @@ def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[
         for combination in product(*axes)
     ]
     chosen = _sampled(path, grid, raw.get("sample"))
-    for variant in chosen:
-        _checked(path, text, name, variant.settings)
-    return tuple(chosen)
+    return tuple(chosen), min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen)
 
 
 def _told(value: object) -> str:
@@ -167,6 +169,16 @@ def _sampled(path: str, grid: list[Variant], sample: object) -> list[Variant]:
         return grid
     chosen = random.Random(f"sample {sample.get('seed', 1)}").sample(range(1, len(grid)), size - 1)
     return [grid[number] for number in sorted({0, *chosen})]
+
+
+def plan_of(sweep: Sweep) -> dict[str, Any]:
+    """What a sweep's directory says of it, as JSON values: one that goes on has to be the same."""
+    plan: dict[str, Any] = {
+        "version": __version__, "schema_version": SCHEMA_VERSION, "keep": sweep.keep, "scenario": sweep.scenario,
+        "text": hashlib.sha256(sweep.text.encode()).hexdigest(), "variants": [[each.name, list(each.settings)] for each in sweep.variants],
+        "windows": [list(window) for window in sweep.windows],
+    }  # fmt: skip
+    return plan
 
 
 def cells(sweep: Sweep) -> list[Cell]:

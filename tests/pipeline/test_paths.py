@@ -72,6 +72,16 @@ def test_tables_and_sweeps_into_what_is_something_else(tmp_path: Path, capsys: p
     assert "it is a file; give a directory" in refused(capsys, "tables", tmp_path / "run.jsonl", "--out", sweep)
 
 
+def test_a_sweep_of_other_settings_is_named_before_spark_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, sweep = tmp_path / "out", tmp_path / "sweep.toml"
+    sweep.write_text('scenario = "crash_loop"\nseeds = 1\n')
+    out.mkdir()
+    for text in ("{}", "no JSON"):
+        (out / "sweep.json").write_text(text)
+        said = refused(capsys, "sweep", sweep, "--out", out)
+        assert "a sweep of other settings" in said or "its sweep.json cannot be read" in said
+
+
 def test_a_directory_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, sweep = tmp_path / "run.jsonl", tmp_path / "sweep.toml"
     log.write_text("{}\n")

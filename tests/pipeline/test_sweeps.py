@@ -74,6 +74,7 @@ def test_a_sample_of_a_grid(tmp_path: Path) -> None:
     ('scenario = "crash_loop"\n[vary]\nassignor = "range"', "give an array of values"),
     ('scenario = "crash_loop"\n[vary]\nassignor = ["rnage"]', "rnage"),
     ('scenario = "crash_loop"\n[vary]\nassignor = ["range", "range"]', "vary: assignor: range is named twice"),
+    ('scenario = "crash_loop"\nset = ["duration=3m"]\n[windows]\nlate = "3m"', "late = '3m': a simulation is over by then: it lasts 180"),
     ('scenario = "crash_loop"\n[sample]\nsise = 3', "give .sample. with size"),
     ('scenario = "crash_loop"\nseeds = 2000000', "1000000 are the most"),
 ])  # fmt: skip

@@ -70,14 +70,20 @@ def whole(out: Path) -> Iterator[None]:
     (out / SUCCESS).write_bytes(b"")
 
 
-def check_sweep_out(folder: Path) -> None:
-    """Whether a sweep may begin or go on there. Changes nothing. Raises PipelineError."""
+def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
+    """Whether a sweep of this plan may begin or go on there. Changes nothing. Raises PipelineError."""
     try:
         free = not folder.exists() or (folder.is_dir() and (not any(folder.iterdir()) or (folder / PLAN).exists()))
     except OSError as error:
         raise PipelineError(f"--out {folder}: cannot be read: {error.strerror or error}") from None
     if not free:
         raise PipelineError(f"--out {folder}: there is something else than a sweep; give an empty or a new directory")
+    try:
+        same = not (folder / PLAN).exists() or json.loads((folder / PLAN).read_text()) == plan
+    except (OSError, ValueError):
+        raise PipelineError(f"--out {folder}: its {PLAN} cannot be read; give a new directory") from None
+    if not same:
+        raise PipelineError(f"--out {folder}: there is a sweep of other settings, or of another version; give a new directory")
     check_writable(folder)
 
 

@@ -61,7 +61,7 @@ def session(name: str, master: str | None = None, *, quick: bool = False, settin
     `quick`: for tests and short work, a JVM that compiles less. Raises PipelineError for a missing Java, a malformed master, a
     standalone master that does not answer, and whatever else keeps Spark from starting.
     """
-    master = master or os.environ.get("MASTER") or "local[*]"
+    master = (os.environ.get("MASTER") or "local[*]") if master is None else master
     if not re.fullmatch(r"local(\[([1-9]\d*|\*)(,\s*\d+)?\])?|local-cluster\[.+\]|spark://[^/:]+:\d+(,[^/:]+:\d+)*|yarn|k8s://.+", master):
         raise PipelineError(f"--master {master}: give local[N], spark://HOST:PORT, yarn or k8s://URL")
     java()

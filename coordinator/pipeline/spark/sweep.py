@@ -7,7 +7,6 @@ chunks that were not finished are removed first.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -25,7 +24,7 @@ from coordinator.version import __version__
 
 from ..placement import bins
 from ..schemas import SCHEMA_VERSION, TABLES
-from ..sweeps import Cell, Sweep, cells, run_cell
+from ..sweeps import Cell, Sweep, cells, plan_of, run_cell
 from ..windows import Windows
 from .folders import MANIFEST, PLAN, STARTED, SUCCESS, check_sweep_out
 from .parquet import TableWriter
@@ -80,15 +79,9 @@ def run_sweep(spark: Any, sweep: Sweep, out: str | os.PathLike[str], tell: Calla
 
 
 def _prepare(folder: Path, sweep: Sweep) -> None:
-    plan = {
-        "version": __version__, "schema_version": SCHEMA_VERSION, "keep": sweep.keep, "scenario": sweep.scenario,
-        "text": hashlib.sha256(sweep.text.encode()).hexdigest(), "variants": [list(each) for each in sweep.variants],
-        "windows": sweep.windows,
-    }  # fmt: skip
-    check_sweep_out(folder)
+    plan = plan_of(sweep)
+    check_sweep_out(folder, plan)
     try:
-        if (folder / PLAN).exists() and json.loads((folder / PLAN).read_text()) != json.loads(json.dumps(plan)):
-            raise PipelineError(f"--out {folder}: there is a sweep of other settings, or of another version; give a new directory")
         (folder / "tables").mkdir(parents=True, exist_ok=True)
         if sweep.keep == "logs":
             (folder / "logs").mkdir(exist_ok=True)
@@ -99,8 +92,6 @@ def _prepare(folder: Path, sweep: Sweep) -> None:
         (folder / "tables" / SUCCESS).unlink(missing_ok=True)
     except OSError as error:
         raise PipelineError(f"--out {folder}: cannot be written: {error.strerror or error}") from None
-    except ValueError:
-        raise PipelineError(f"--out {folder}: its {PLAN} cannot be read; give a new directory") from None
 
 
 def _chunks(folder: Path) -> set[int]:
