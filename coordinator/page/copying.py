@@ -19,7 +19,8 @@ from ..wire.consumer_protocol import Subscription
 from .toml import table
 
 MOST_MEMBERS: Final = 200
-_NEVER_MS: Final = 1 << 40
+_NEVER_MS: Final = 366 * 86_400_000
+"""The longest that a scenario may say, and longer than any run lasts."""
 _SETTINGS: Final = ("group.", "offsets.topic.num.partitions")
 _NOT_SETTINGS: Final = frozenset({"group.consumer.assignors", "group.coordinator.rebalance.protocols", "group.version"})
 
