@@ -10,6 +10,6 @@ It shares nothing with what it judges.
 from __future__ import annotations
 
 from .base import Finding, Judge, Judgement, Verdict
-from .judging import ALL, judge
+from .judging import ALL, Panel, judge
 
-__all__ = ["ALL", "Finding", "Judge", "Judgement", "Verdict", "judge"]
+__all__ = ["ALL", "Finding", "Judge", "Judgement", "Panel", "Verdict", "judge"]

@@ -59,6 +59,8 @@ class Judge:
     """What Kafka promises, exceptions included, as a sentence."""
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
+    looks_at: ClassVar[frozenset[str] | None] = None
+    """The types of lines that it looks at: others it need not be shown, and it says the same. None: all."""
     goes_on: ClassVar[bool] = False
     """Whether what it has seen still counts when a snapshot was restored; others begin anew then, and keep what they have found."""
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from .base import Judge, Line
 
 TopicPartition = tuple[str, int]
+WRITTEN = frozenset({"LeaderElected", "RecordsAppended", "MarkerWritten", "TopicDeleted"})
+"""The types of lines that tell what stands in topics."""
 
 
 class Batch:

@@ -6,7 +6,7 @@ from ..event_log.blobs import assignment, by_topic, decoded
 from ..event_log.views import Partitions
 from ..wire.consumer_protocol import Subscription
 from .base import Judge, Line
-from .consumer_groups import ConsumerGroups, GroupSeen
+from .consumer_groups import CHANGES, ConsumerGroups, GroupSeen
 
 _NONE = -1
 
@@ -21,6 +21,10 @@ class CommitsStayWithinGeneration(Judge):
         "at the member's epoch, or at an earlier one for partitions that it has had since then (K8-OFF-1, KIP-1251)"
     )
     needs = frozenset({"group", "wire"})
+    looks_at = CHANGES | {
+        "RequestSeen", "RequestAnswered", "RequestRefused", "MemberJoined", "MemberReplaced", "MemberRemoved", "GroupUnloaded",
+        "GroupEmptied", "GroupLoaded", "GenerationStored", "OffsetsCommitted", "OffsetsPending",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,6 +113,7 @@ class CommitsStayWithinAssignment(Judge):
         "of a topic that was deleted, which its coordinator took at once"
     )
     needs = frozenset({"group"})
+    looks_at = CHANGES | {"GenerationStored", "MemberRejoined", "OffsetsCommitted"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,6 +174,7 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         "a committed offset changes only by a commit, by the end of a transaction that had it pending, or because it was deleted, "
         "expired, or its topic or group is gone"
     )
+    looks_at = frozenset({"OffsetsPending", "PendingOffsetsEnded"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,6 +203,10 @@ class CommittedOffsetsGrow(Judge):
         "or rewound, a deletion or an expiry; or when a commit was held up on its way: over another connection than the later one"
     )
     needs = frozenset({"group", "wire"})
+    looks_at = frozenset({
+        "RequestSeen", "RequestAnswered", "RequestRefused", "PositionReset", "Rewound", "OffsetsCommitted", "OffsetsRemoved",
+        "PendingOffsetsEnded", "GroupDeleted", "GroupUnloaded", "GroupLoaded",
+    })  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()

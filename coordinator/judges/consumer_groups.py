@@ -18,7 +18,9 @@ KINDS = frozenset({
     "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset", "GroupDeleted",
     "ConsumerMemberSubscribed", "ConsumerMemberReplaced", "ConsumerMemberRemoved", "ConsumerMemberReconciled", "GroupEpochBumped",
 })  # fmt: skip
-"""The events that change what is known here."""
+"""The events that change a consumer group."""
+CHANGES = KINDS | {"TopicDeleted"}
+"""All events that change what is known here."""
 
 
 class ConsumerSeen:

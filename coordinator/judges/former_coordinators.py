@@ -8,7 +8,7 @@ the same: that they see just before its answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from .base import Line
 
@@ -27,27 +27,27 @@ class Coordinators:
         self._held_back: dict[int, Line] = {}
         """What a former coordinator wrote, by the request that asked for it."""
 
-    def sort_out(self, line: Line) -> Iterator[Line]:
+    def sort_out(self, line: Line) -> Sequence[Line]:
         """The lines that count now that this one came."""
-        kind, group = line["type"], line.get("group", "")
+        kind = line["type"]
         if kind in ("RequestAnswered", "RequestRefused"):
             held_back = self._held_back.pop(line["cause"] or -1, None)
-            if held_back is not None and kind == "RequestAnswered":
-                yield held_back
-        elif kind == "GroupLoaded":
+            return (line,) if held_back is None or kind == "RequestRefused" else (held_back, line)
+        group = line.get("group", "")
+        if kind == "GroupLoaded":
             self._succeed(group, line.get("broker"))
         elif line["stream"] == "group" and self._is_former(line, group):
             if kind in ("GroupUnloaded", "GroupDeleted"):
                 self._let_go(group, line["broker"])
             if kind in _WRITES and line["cause"] is not None:
                 self._held_back[line["cause"]] = line
-            return
+            return ()
         elif kind in ("GroupUnloaded", "GroupDeleted"):
             self._loaded_by.pop(group, None)
             self._let_go(group, line.get("broker"))
         elif line["stream"] == "group" and (broker := line.get("broker")) is not None:
             self._have.setdefault(group, set()).add(broker)
-        yield line
+        return (line,)
 
     def _succeed(self, group: str, broker: int | None) -> None:
         self._loaded_by[group] = broker

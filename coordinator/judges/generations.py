@@ -77,6 +77,7 @@ class OneLeader(Judge):
 
     name = "one_leader"
     promise = "each generation with members has one leader, which is one of them"
+    looks_at = frozenset({"GroupDeleted", "GroupUnloaded", "GroupLoaded", "GenerationStarted", "GenerationStored"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,6 +108,10 @@ class StaticIdentity(Judge):
         "that loads a group has the members of the generation that it loads, or those of a consumer group, the last minute aside, of which "
         "a broker that crashed may not have told the others all"
     )
+    looks_at = _OTHER_MEMBERSHIP | {
+        "LeaderElected", "GroupLoaded", "MemberJoined", "ConsumerMemberSubscribed", "MemberRemoved", "ConsumerMemberRemoved",
+        "MemberReplaced", "ConsumerMemberReplaced", "GenerationStored",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()

@@ -78,6 +78,7 @@ class FewRebalances(Judge):
 
     name = "most_rebalances"
     promise = "a group has at most so many generations, or a consumer group new assignments, as the scenario allows"
+    looks_at = frozenset({"GenerationStarted", "TargetAssigned"})
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..event_log.blobs import assignment
 from .base import Judge, Line
-from .consumer_groups import LEFT_FOR_NOW, ConsumerGroups, GroupSeen, TopicPartition
+from .consumer_groups import CHANGES, LEFT_FOR_NOW, ConsumerGroups, GroupSeen, TopicPartition
 
 
 def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
@@ -25,6 +25,7 @@ class SingleOwner(Judge):
         "within a generation each partition has at most one owner, and in a consumer group a partition is given to nobody "
         "before its owner has given it up (groups whose assignments are not a consumer's are passed over)"
     )
+    looks_at = CHANGES | {"GenerationStored"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,6 +68,11 @@ class RevokedBeforeAssigned(Judge):
         "(K8-LV-2); a topic that was deleted and is made again under its name is another one"
     )
     needs = frozenset({"group", "member"})
+    looks_at = frozenset({
+        "PartitionsAssigned", "PartitionsRevoked", "PartitionsLost", "MemberJoined", "MemberRejoined", "MemberRemoved", "MemberReplaced",
+        "GenerationStarted", "GroupDeleted", "GroupLoaded", "ConsumerMemberSubscribed", "ConsumerMemberReconciled",
+        "ConsumerMemberRemoved", "ConsumerMemberReplaced", "ConsumerGroupDowngraded", "TopicDeleted",
+    })  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import Judge, Line
-from .batches import Batches, JudgeOfRecords
+from .batches import WRITTEN, Batches, JudgeOfRecords
 from .intervals import Offsets
 
 _Key = tuple[str, str, int]
@@ -24,6 +24,9 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
         "committed records, and those that auto.offset.reset passes; commits from outside the group may pass what they like"
     )
     needs = frozenset({"group", "member", "data"})
+    looks_at = WRITTEN | {
+        "RecordsServed", "MemberStarted", "RecordsPolled", "PositionReset", "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,6 +95,10 @@ class DuplicatesAreUncommitted(Judge):
         "when the partition was assigned, or where the offset is out of range"
     )
     needs = frozenset({"group", "member", "wire"})
+    looks_at = frozenset({
+        "OffsetsCommitted", "RequestAnswered", "RequestRefused", "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "GroupDeleted",
+        "PartitionsAssigned", "PositionReset", "Rewound", "RecordsPolled",
+    })  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,6 +165,7 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
         "and what it has of that stays; or min.insync.replicas let the last replica alone and that one was lost"
     )
     needs = frozenset({"member", "data"})
+    looks_at = WRITTEN | {"RecordsDelivered"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -204,6 +212,7 @@ class IdempotentWritesOnce(JudgeOfRecords):
         "producer.id.expiration.ms (a day), has looked for producers that expired, which it does every ten minutes"
     )
     needs = frozenset({"data"})
+    looks_at = WRITTEN | {"JumpClock", "JumpMemberClock"}
 
     def __init__(self) -> None:
         super().__init__()

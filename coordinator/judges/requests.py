@@ -11,6 +11,7 @@ class AnsweredOnce(Judge):
     name = "answered_once"
     promise = "a request is answered at most once, and only after it came"
     needs = frozenset({"wire"})
+    looks_at = frozenset({"RequestSeen", "RequestAnswered", "RequestRefused"})
     goes_on = True
 
     def __init__(self) -> None:

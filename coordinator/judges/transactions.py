@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .base import Line
-from .batches import Batch, Batches, JudgeOfRecords
+from .batches import WRITTEN, Batch, Batches, JudgeOfRecords
 
 _Source = tuple[str, str, int, int]
 """Group, topic, partition and offset of a record that a pipeline has read."""
@@ -18,6 +18,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
         "(KIP-98); and partitions are marked as it was decided"
     )
     needs = frozenset({"member", "data"})
+    looks_at = WRITTEN | {"TransactionPrepared", "RecordsPolled"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,6 +54,10 @@ class PipelinesWriteOnce(JudgeOfRecords):
         "topics that are deleted"
     )
     needs = frozenset({"group", "member", "data", "transaction"})
+    looks_at = WRITTEN | {
+        "RecordsSent", "RecordsPolled", "PositionReset", "TransactionPrepared", "TransactionCompleted", "OffsetsPending",
+        "PendingOffsetsEnded",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from coordinator.judges import ALL, judge
 from coordinator.simulator import catalogue
 from coordinator.simulator.scenario import read_scenario
+from tests.judges.shown_all import shown_all
 from tests.simulator.kit import Line, kinds, lines_of
 
 
@@ -14,6 +18,7 @@ def test_what_must_hold_holds(name: str) -> None:
     lines = lines_of(name)
     assert kinds(lines, "GenerationStored")
     assert read_scenario(catalogue.text(name), name).lesson
+    assert judge(lines) == judge(lines, [partial(shown_all, kind) for kind in ALL])
 
 
 def test_a_crash_costs_the_session_timeout() -> None:
