@@ -36,6 +36,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from ..control.snapshots import GroupSnapshot
 from ..emulator import Emulator
 from . import findings
 from .disturbing import commits_fail, news_withheld, rebalance, wait_hit
@@ -336,8 +337,23 @@ class ConsumerCases(RecordCases, TransactionCases):
 
     def _recovered_or_ended(self, app: ApplicationUnderTest) -> None:
         """After an error of its own it is back at work, or its members are gone and it is started again."""
-        app.wait(findings.BLOCKS, "the other member's leaving is not noticed", state="Stable") if app.members() else None
-        if not app.members() or getattr(app.application, "error", None) is not None:
+        app.wait_until(
+            lambda: _has_ended(app) or _at_work(app.group.snapshot()), "the other member's leaving is not noticed", findings.BLOCKS)
+        if not _has_ended(app):
+            # Its library may read already while its listener is yet to be called, and to fail: whether it goes on is seen by what it does.
+            app.produce(RECORDS)
+            app.wait_until(lambda: _has_ended(app) or app.is_done(), "the application neither processed what was written then, nor ended")
+        if _has_ended(app):
             app.start_again()
         app.wait_alone()
         app.wait_done()
+
+
+def _has_ended(app: ApplicationUnderTest) -> bool:
+    """It says that it failed, or has no member any more."""
+    return getattr(app.application, "error", None) is not None or not app.members()
+
+
+def _at_work(group: GroupSnapshot) -> bool:
+    """Stable, and each member has acted on all that it was given."""
+    return group.state == "Stable" and all(member.acted for member in group.members)

@@ -145,8 +145,7 @@ class ApplicationUnderTest:
 
     def member(self) -> MemberSnapshot:
         """The first of its members. Raises ApplicationError if it has none."""
-        members = self.members()
-        if not members:
+        if not (members := self.members()):
             finding = Finding(findings.NO_RECOVERY, "the application has no member in its group")
             raise ApplicationError([finding], str(self.group.snapshot()))
         return members[0]
@@ -279,12 +278,12 @@ class ApplicationUnderTest:
             found += findings.unfinished([*processed, *self._others_processed], self._committed(), self._records())
         return found
 
-    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+    def wait_until(self, condition: Callable[[], bool], what: str, name: str = findings.NO_RECOVERY) -> None:
         """Wait for something that only the application knows. Raises ApplicationError."""
         until = time.monotonic() + self.patience_s
         while not condition():
             if time.monotonic() > until:
-                raise ApplicationError([*self.findings(), Finding(findings.NO_RECOVERY, f"{what} within {self.patience_s:g} s")])
+                raise ApplicationError([*self.findings(), Finding(name, f"{what} within {self.patience_s:g} s")])
             time.sleep(0.005)
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
@@ -300,7 +299,7 @@ class ApplicationUnderTest:
             acted=True)
 
     def wait_done(self) -> None:
-        """Wait until everything that was written is committed; by an application that keeps its offsets itself, processed."""
+        """Wait until `is_done` would say so."""
         if self.keeps_offsets:
             self.wait_reached(self._ends(), "everything that was written")
             return
@@ -320,7 +319,9 @@ class ApplicationUnderTest:
             self.wait(findings.NO_RECOVERY, f"the application did not commit {what}", committed=ends)
 
     def is_done(self) -> bool:
-        """Whether everything that was written is committed."""
+        """Whether everything that was written is committed; by an application that keeps its offsets itself, processed."""
+        if self.keeps_offsets:
+            return self._processed_below(self._ends())
         group = self.group.snapshot()
         return group.state == "Stable" and bool(group.lag) and not any(group.lag.values())
 
