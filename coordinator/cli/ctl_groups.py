@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from . import UsageError
-from .ctl_words import Words, done, offsets, pairs, table
+from .ctl_words import Words, done, fault_told, offsets, pairs, table
 
 if TYPE_CHECKING:
     from coordinator.http.client import Client
@@ -30,9 +30,9 @@ def add(words: Words) -> None:
     rebalance.add_argument("--reason", help="what stands in the event log")
     for name, told in (
         ("remove", "take a member out, as an administrator does"), ("expire", "end a member's session now"),
-        ("fence", "take over a static member's identity"),
+        ("fence", "take over a static member's identity"), ("lose", "let a member find out that it lost its partitions"),
     ):  # fmt: skip
-        parser = verb(name, told, _on_member, done)
+        parser = verb(name, told, _on_member, fault_told if name == "lose" else done)
         parser.add_argument("group")
         parser.add_argument("member", help="its member id, client id, instance id, or a beginning that only one has")
     commit = verb("commit", "set committed offsets while it has no members", _commit, done)

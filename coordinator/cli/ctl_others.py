@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from . import UsageError
-from .ctl_words import Words, done, pairs, table
+from .ctl_words import Words, done, fault_told, pairs, table
 
 if TYPE_CHECKING:
     from coordinator.http.client import Client
@@ -43,7 +43,7 @@ def add(words: Words) -> None:
 
 def _add_faults(words: Words) -> None:
     verb = words.noun("fault", "faults of requests: put in force, wait until met, release, end")
-    parser = verb("add", "put a fault in force; prints its number", _add_fault, lambda answer: f"{answer['number']}: {answer['text']}")
+    parser = verb("add", "put a fault in force; prints its number", _add_fault, fault_told)
     parser.add_argument("action", type=lambda text: text.replace("-", "_"), choices=_ACTIONS)
     parser.add_argument("api", nargs="?", help="Kafka's name of the API, such as OffsetCommit; without it every request")
     parser.add_argument("--error", help="fail: Kafka's error, by name or number")

@@ -54,6 +54,11 @@ def done(answer: Any) -> str:
     return ""
 
 
+def fault_told(answer: Any) -> str:
+    """A fault: its number, by which `ctl fault` knows it, and what it does."""
+    return f"{answer['number']}: {answer['text']}"
+
+
 def pairs(option: str, given: list[str] | None) -> dict[str, str]:
     """NAME=VALUE options as a table. Raises UsageError."""
     found = {}

@@ -20,7 +20,9 @@ from ..wire.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from . import arguments, operations
+from .engine import Active
 from .expectations import ExpectationError, GroupExpectation, partition_of
+from .fault_board import FaultHandle
 from .group_looks import GroupLooks
 from .own_requests import ControlError, ask, check
 from .running import DEFAULT_TIMEOUT_S
@@ -157,6 +159,20 @@ class GroupHandle(GroupLooks):
             operations.fence(self._session.serving(self.group_id), self.group_id, member, self._session.now())
 
         self._run(take_over)
+
+    def lose(self, name: str) -> FaultHandle:
+        """Let a member find out that its partitions are not its own any more: it loses them (onPartitionsLost) and joins again.
+
+        Its next heartbeat is answered ILLEGAL_GENERATION, in a KIP-848 group FENCED_MEMBER_EPOCH, as Kafka answers a member that the
+        group went on without; until then nothing changes. The handle is that of this fault: `wait_hit` waits for the heartbeat, and a
+        test fails if there never was one. Raises LookupError, and ControlError for a member that has no partitions.
+        """
+
+        def add() -> Active:
+            group = self._session.group(self.group_id)
+            return self._session.add_fault(operations.loss(group, group.member(name)))
+
+        return FaultHandle(self._session.faults, self._run(add), self._run, self._session.now)
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Set committed offsets as a tool does, while the group has no members. Raises ExpectationError, ControlError."""

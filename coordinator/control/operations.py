@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import ErrorCode
 from ..groups.classic.model import ClassicGroup
 from ..shards import by_hand
 from ..shards.journal import Effects
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from .faults import Fail, Fault, Selector
 from .own_requests import ControlError, ask_later
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..shards.shard import Shard
-    from .snapshots import MemberSnapshot
+    from .snapshots import GroupSnapshot, MemberSnapshot
 
 
 def shard_of(broker: Broker, group_id: str) -> Shard:
@@ -61,3 +63,12 @@ def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> No
         rebalance_timeout_ms=known.rebalance_timeout_ms, protocol_type=group.protocol_type or "consumer",
         protocols=[JoinGroupRequestProtocol(name=name, metadata=data) for name, data in known.protocols], reason="a test fences the member")
     ask_later(broker, request, JoinGroupResponse, now, lambda answer: None)
+
+
+def loss(group: GroupSnapshot, member: MemberSnapshot) -> Fault:
+    """The fault by which a member learns that it lost its partitions. Raises ControlError for one that has none."""
+    if not member.assignment:
+        raise ControlError(f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)")
+    api, error = ("Heartbeat", ErrorCode.ILLEGAL_GENERATION) if group.type == "classic" else (
+        "ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH)
+    return Fault(Selector(api=api, group=group.group_id, member=member.member_id), Fail(error), times=1)

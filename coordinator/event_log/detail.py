@@ -9,6 +9,7 @@ from .words import duration, listed, partitions, printable
 
 _APIS = {
     "join_group": "JoinGroup", "sync_group": "SyncGroup", "leave_group": "LeaveGroup", "heartbeat": "heartbeat",
+    "consumer_group_heartbeat": "ConsumerGroupHeartbeat",
     "offset_commit": "OffsetCommit", "txn_offset_commit": "TxnOffsetCommit",
 }  # fmt: skip
 _CALLBACKS = {
@@ -75,6 +76,8 @@ def _with(step: Step) -> str:
 def _meaning(step: Step) -> str:
     """What an error means to the client that gets it, in the rules' words."""
     api, errors = step.line["api"], step.line["errors"]
+    if step.injected:
+        return f": a fault was injected ({printable(step.injected)})"
     if "MEMBER_ID_REQUIRED" in errors:
         return f": it is given the member id {step.name} and has to join with that (MID-3)"
     if "REBALANCE_IN_PROGRESS" in errors:

@@ -42,7 +42,7 @@ class Narrator:
         if line["stream"] == "cluster" and line["type"] == "PartitionsAdded":
             return [self._stamped(line, f"topic {printable(line['topic'])} grew to {line['partitions']} partitions")]
         group = self.timeline.groups.get(line.get("group", ""))
-        if group is None or line["stream"] not in ("group", "wire"):
+        if group is None or line["stream"] not in ("group", "wire", "fault"):
             return []
         if group.entries and isinstance(group.entries[-1], Note) and group.entries[-1].seq == line["seq"]:
             return [self._stamped(line, told(group.entries[-1]))]

@@ -23,6 +23,9 @@ def told(note: Note) -> str:
             return f"Member id {note.members[0]} was taken back before it joined ({printable(line['reason'])})."
         case "RequestRefused":
             return _refusal(note)
+        case "FaultInjected":
+            who = f"client {printable(str(line.get('client') or ''))}"
+            return f"A {printable(line['api'])} of {who} met an injected fault{_times(note)}: {printable(note.injected)}."
         case "GroupDeleted":
             return f"The group was deleted ({printable(line['reason'])})."
         case "GroupUnloaded":
@@ -42,14 +45,19 @@ def _refusal(note: Note) -> str:
         if line.get("client")
         else "a client"
     )
-    times = f" {note.times} times until {instant(note.last_ms)}" if note.times > 1 else ""
-    refused = f"{who[0].upper()}{who[1:]} was refused {api_name(line)}{times}: {printable(listed(errors))}"
+    refused = f"{who[0].upper()}{who[1:]} was refused {api_name(line)}{_times(note)}: {printable(listed(errors))}"
+    if note.injected:
+        return f"{refused}, because of an injected fault ({printable(note.injected)})."
     if note.departed is not None:
         return f"{refused}{_rule(errors)}. {_departed(note.departed, line.get('generation'))}"
     if "ILLEGAL_GENERATION" in errors and note.members and "generation" in line:
         believes = f" It still consumes {partitions(note.held)}." if note.held else ""
         return f"{refused} (VAL-1 passed, the generation not): it speaks for generation {line['generation']}.{believes}"
     return f"{refused}."
+
+
+def _times(note: Note) -> str:
+    return f" {note.times} times until {instant(note.last_ms)}" if note.times > 1 else ""
 
 
 def _rule(errors: list[str]) -> str:

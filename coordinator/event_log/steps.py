@@ -21,8 +21,11 @@ class Steps:
         self._refusals: dict[tuple[object, ...], Step] = {}
         self._before: dict[str, list[Step]] = {}
 
-    def wire(self, group: GroupView | None, line: Line) -> None:
-        """A line of stream `wire`. A group that does not exist yet gets its first steps when it does."""
+    def wire(self, group: GroupView | None, line: Line, injected: str) -> None:
+        """A line of stream `wire`; `injected`: the fault that made it a refusal, or "".
+
+        A group that does not exist yet gets its first steps when it does.
+        """
         api, kind = line.get("api", ""), line["type"]
         if "group" not in line or kind not in ("RequestSeen", "RequestAnswered", "RequestRefused"):
             return
@@ -31,13 +34,14 @@ class Steps:
         if kind == "RequestAnswered" and api == "leave_group":
             return
         errors = line["errors"] if kind == "RequestRefused" else []
-        step = Step(line["at_ms"], group.name(line.get("member")) if group is not None else None, line, self._lines.get(line["cause"]))
+        name = group.name(line.get("member")) if group is not None else None
+        step = Step(line["at_ms"], name, line, self._lines.get(line["cause"]), injected=injected)
         if group is None:
             self._before.setdefault(line["group"], []).append(step)
             return
         if kind == "RequestRefused":
             number = group.current.seq if group.current is not None else -1
-            key = (group.group, number, group.state, line.get("member"), api, *errors)
+            key = (group.group, number, group.state, line.get("member"), api, injected, *errors)
             if line.get("member") and key in self._refusals:
                 self._refusals[key].times += 1
                 return

@@ -15,13 +15,13 @@ from .consumer_groups import KINDS, note_consumer_event
 from .expired_offsets import note_expiry
 from .ownership import Ownership
 from .reader import Line, LineNumbers
+from .refusals import Refusals
 from .steps import Steps
-from .views import Change, Departed, Gone, GroupView, MemberView, Note, Partitions, Rebalance, Share, Unowned
+from .views import Change, Departed, Gone, GroupView, MemberView, Partitions, Rebalance, Share, Unowned
 from .waits import awaited, last_sign
 
 _CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered"})
 _MOST_CAUSES = 64
-_ROUTINE_REFUSALS = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
 class Timeline:
@@ -36,6 +36,7 @@ class Timeline:
         self._grown: list[Line] = []
         self.clocks_ahead_ms: dict[int, int] = {}
         self._ownership: dict[str, Ownership] = {}
+        self._refusals = Refusals()
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
         """How many partitions each topic has."""
@@ -58,6 +59,8 @@ class Timeline:
             self._wire(line)
         elif stream == "member":
             self._callback(line)
+        elif kind == "FaultInjected":
+            self._refusals.met(self.groups.get(line.get("group", "")), line)
         elif stream == "group" and kind in _FOLDS:
             group = self.groups.get(line["group"])
             if group is None:
@@ -80,21 +83,21 @@ class Timeline:
 
     def _wire(self, line: Line) -> None:
         group = self.groups.get(line.get("group", ""))
+        errors, injected = self._refusals.errors(line)
         if self._steps is not None:
-            self._steps.wire(group, line)
+            self._steps.wire(group, line, injected)
         if group is None:
             return
         member = group.members.get(line.get("member", ""))
         if line["type"] == "RequestAnswered" and member is not None:
             self._answered(group, member, line)
         elif line["type"] in ("RequestSeen", "RequestRefused"):
-            errors = set(line.get("errors", [])) - _ROUTINE_REFUSALS
             if member is not None and not errors:
                 member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
                 if line.get("api") == "heartbeat" and member.learned_ms is None:  # successful ones are not in the log
                     member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
             if line["type"] == "RequestRefused" and errors:
-                self._refused(group, member, line)
+                self._refusals.refused(group, member, line, injected)
 
     def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
         """Answers that come without an event of the group: to a member that joins or syncs while the group is Stable (JOIN-4, STA-8)."""
@@ -104,20 +107,6 @@ class Timeline:
             self._ownership[group.group].joins(member, line["at_ms"] - line["waited_ms"])
         elif line["api"] == "sync_group":
             self._goes_on(group, member, line["at_ms"])
-
-    def _refused(self, group: GroupView, member: MemberView | None, line: Line) -> None:
-        name = group.name(line.get("member"))
-        departed = None if member is not None else group.departed.get(line.get("member", ""))
-        if departed is not None and line["api"] == "join_group" and departed.told:
-            departed = None
-        last = group.entries[-1] if group.entries else None
-        if isinstance(last, Note) and _same_refusal(last.line, line):
-            last.times, last.last_ms = last.times + 1, line["at_ms"]
-            return
-        note = self._note(group, line, [name] if name else [])
-        note.departed, note.held = departed, member.held if member is not None else {}
-        if departed is not None:
-            departed.told = True
 
     def _callback(self, line: Line) -> None:
         """A member's own word on what its application was told."""
@@ -144,11 +133,6 @@ class Timeline:
         if share is not None and share.resumed_ms is None:
             share.resumed_ms = at_ms
 
-    def _note(self, group: GroupView, line: Line, members: list[str] | None = None) -> Note:
-        note = Note(line["at_ms"], line["seq"], line["type"], group.generation, members or [], line, last_ms=line["at_ms"])
-        group.entries.append(note)
-        return note
-
     def _created(self, group: GroupView, line: Line) -> None:
         group.state, group.created_ms, group.assignor, group.given_up_as = "Empty", line["at_ms"], None, ""
 
@@ -158,7 +142,7 @@ class Timeline:
     def _pending_removed(self, group: GroupView, line: Line) -> None:
         name = group.name(line["member"]) or ""
         group.pending_gone = (line["at_ms"], name, line["reason"])
-        self._note(group, line, [name])
+        group.note(line, [name])
 
     def _joined(self, group: GroupView, line: Line) -> None:
         member = group.member(line["member"])
@@ -214,7 +198,7 @@ class Timeline:
         if line["parked"]:
             self._change(group, line, [new.name], {"replaced": old.name})
         else:
-            self._note(group, line, [new.name, old.name])
+            group.note(line, [new.name, old.name])
 
     def _removed(self, group: GroupView, line: Line) -> None:
         member = group.members.pop(line["member"], None) or MemberView(line["member"], group.name(line["member"]) or "")
@@ -353,7 +337,7 @@ class Timeline:
         else:
             group.given_up_as = group.state
         group.state = "Dead"
-        self._note(group, line)
+        group.note(line)
 
     def _loaded(self, group: GroupView, line: Line) -> None:
         group.state, group.given_up_as = line["state"], ""
@@ -362,17 +346,12 @@ class Timeline:
                 self._depart(group, member, line, "not in the stored group")
         group.members = {member_id: view for member_id, view in group.members.items() if member_id in group.stored}
         group.rearmed = (line["at_ms"], "the loading of the group")
-        self._note(group, line)
+        group.note(line)
 
 
 def _unowned(group: GroupView) -> Unowned:
     """Where the time without an owner counts that ends now: in the last rebalance."""
     return group.current.unowned if group.current is not None else Unowned()
-
-
-def _same_refusal(some: Line, other: Line) -> bool:
-    """Is it the same client, refused the same for the same reason?"""
-    return all(some.get(key) == other.get(key) for key in ("type", "member", "client", "api", "errors", "generation"))
 
 
 _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {

@@ -135,7 +135,7 @@ class Step:
     line: Line
     seen: Line | None = None  # the request that an answer belongs to
     times: int = 1  # how often the same was answered
-    note: str = ""
+    injected: str = ""  # the fault that made it a refusal, in words
 
 
 @dataclass(slots=True)
@@ -182,6 +182,7 @@ class Note:
     times: int = 1  # how often the same happened in a row
     last_ms: int = 0
     sentence: str = ""  # of an event of a consumer group: the note in words
+    injected: str = ""  # the fault that did it, in words: a test or an operator had asked for it
 
 
 @dataclass(slots=True)
@@ -230,3 +231,9 @@ class GroupView:
         if member_id not in self.members:
             self.members[member_id] = MemberView(member_id, self.name(member_id) or "")
         return self.members[member_id]
+
+    def note(self, line: Line, members: list[str] | None = None) -> Note:
+        """Add a note about a line."""
+        note = Note(line["at_ms"], line["seq"], line["type"], self.generation, members or [], line, last_ms=line["at_ms"])
+        self.entries.append(note)
+        return note

@@ -41,7 +41,8 @@ def _whose(name: str) -> str:
     return ", ".join(kind for kind, action in f.ACTIONS.items() if name in [entry.name for entry in fields(action)])
 
 
-_FAULT = object_of(number=NUMBER, text=TEXT, fault=fault_schema(), in_force=FLAG, hits=NUMBER, seen=NUMBER, held=NUMBER)
+FAULT = object_of(number=NUMBER, text=TEXT, fault=fault_schema(), in_force=FLAG, hits=NUMBER, seen=NUMBER, held=NUMBER)
+"""A fault as it is told: what it is, and how often it was met."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +60,16 @@ class Release:
     count: int | None = told("so many, the longest held first; without it all", None)
 
 
-@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=_FAULT)
+@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT)
 def fault_add(port: Port, body: Raw) -> Any:
     """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": "OffsetCommit", "group": "billing", "times": 1}."""
-    return _shown(port.kafka.add_fault(f.from_plain(body.plain)))
+    return shown(port.kafka.add_fault(f.from_plain(body.plain)))
 
 
-@operation("GET", "/faults", answer=object_of(faults=list_of(_FAULT)))
+@operation("GET", "/faults", answer=object_of(faults=list_of(FAULT)))
 def fault_list(port: Port, body: Any) -> Any:
     """The faults in force."""
-    return {"faults": [_shown(fault) for fault in port.kafka.faults()]}
+    return {"faults": [shown(fault) for fault in port.kafka.faults()]}
 
 
 @operation("GET", "/faults/missed", answer=object_of(faults=list_of(TEXT)))
@@ -84,13 +85,13 @@ def fault_clear(port: Port, body: Any) -> Any:
     return {"done": True}
 
 
-@operation("GET", "/faults/{fault}", answer=_FAULT)
+@operation("GET", "/faults/{fault}", answer=FAULT)
 def fault_describe(port: Port, body: Any, fault: str) -> Any:
     """One fault: how many requests it selected (seen), met (hits) and keeps back (held)."""
-    return _shown(port.fault(fault))
+    return shown(port.fault(fault))
 
 
-@operation("POST", "/faults/{fault}/wait", body=Hits, answer=_FAULT, waits=True)
+@operation("POST", "/faults/{fault}/wait", body=Hits, answer=FAULT, waits=True)
 async def fault_wait(port: Port, body: Hits, fault: str) -> Any:
     """Wait until so many requests have met it. Status 409 when the time is over."""
     handle, timeout = port.fault(fault), timeout_of(body.timeout)
@@ -98,7 +99,7 @@ async def fault_wait(port: Port, body: Hits, fault: str) -> Any:
     if not await until(future, timeout):
         future.cancel()
         raise handle.not_hit(body.hits, timeout)
-    return _shown(handle)
+    return shown(handle)
 
 
 @operation("POST", "/faults/{fault}/release", body=Release, answer=object_of(released=NUMBER))
@@ -114,7 +115,8 @@ def fault_remove(port: Port, body: Any, fault: str) -> Any:
     return {"done": True}
 
 
-def _shown(fault: FaultHandle) -> dict[str, Any]:
+def shown(fault: FaultHandle) -> dict[str, Any]:
+    """A fault as it is told."""
     return {
         "number": fault.number, "text": str(fault), "fault": f.to_plain(fault.fault), "in_force": fault.in_force, "hits": fault.hits,
         "seen": fault.seen, "held": fault.held,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..control.expectations import STATES, ExpectationError, GroupExpectation
 from ..control.snapshots import to_plain
+from .about_faults import FAULT, shown
 from .operation import operation
 from .plain import DONE, FLAG, NUMBER, TEXT, by_partition, list_of, object_of, partition
 from .port import NotThereError, Port, timeout_of, until
@@ -217,6 +218,12 @@ def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
     """Take over a static member's identity, as a second process with its group.instance.id does."""
     _existing(port, group).fence(member)
     return {"done": True}
+
+
+@operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT)
+def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
+    """Let a member find out that it lost its partitions, by the answer to its next heartbeat; answers the fault that does so."""
+    return shown(_existing(port, group).lose(member))
 
 
 @operation("POST", "/groups/{group}/commit", body=Offsets, answer=DONE)

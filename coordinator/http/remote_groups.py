@@ -12,6 +12,7 @@ from ..control.running import DEFAULT_TIMEOUT_S
 from ..control.snapshots import GroupSnapshot, TopicPartition, from_plain
 from .client import path_of
 from .remote_calls import Caller
+from .remote_faults import RemoteFault
 
 if TYPE_CHECKING:
     from ..control.verification import Verification
@@ -75,6 +76,10 @@ class RemoteGroup(GroupLooks):
     def fence(self, name: str) -> None:
         """See `GroupHandle.fence`."""
         self._caller.post(self._of_member(name, "fence"))
+
+    def lose(self, name: str) -> RemoteFault:
+        """See `GroupHandle.lose`."""
+        return RemoteFault(self._caller, self._caller.post(self._of_member(name, "lose")))
 
     def _of_member(self, name: str, verb: str) -> str:
         arguments.text("member", name)

@@ -86,6 +86,10 @@ class AsyncGroup:
             raise self._group.timed_out(expectation, future, seconds) from None
         return found
 
+    def lose(self, name: str) -> AsyncFault:
+        """See `GroupHandle.lose`."""
+        return AsyncFault(self._group.lose(name))
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._group, name)
 

@@ -69,6 +69,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "expire nobody": (lambda k: k.group("g").expire("x"), "no member 'x' in group 'g'; its members: nobody|there is no group 'g'"),
     "fence nobody": (lambda k: k.group("g").fence("x"), "no member 'x' in group 'g'; its members: nobody|there is no group 'g'"),
     "remove a number": (lambda k: k.group("g").remove(1), "1 is no name of a member|member: 1; a text"),
+    "lose nobody's": (lambda k: k.group("g").lose("x"), "no member 'x' in group 'g'; its members: nobody|there is no group 'g'"),
     "expire a list": (lambda k: k.group("g").expire(["x"]), "\\['x'\\] is no name of a member|member: \\['x'\\]; a text"),
     "offset of no partition": (lambda k: k.group("g").committed["orders"], "'orders' is no partition: give the topic and the index"),
     "offset of nothing": (lambda k: k.group("g").committed["orders", 1], "no committed offset of orders-1; there is of: none"),

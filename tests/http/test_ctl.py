@@ -46,6 +46,12 @@ class TestGroups:
             assert ctl("group", verb, "g", "consumer-g-1")[0] == 0
             assert ctl("events", "wait", "--type", "MemberRemoved", "--group", "g", "--since", mark)[0] == 0
             assert ctl("group", "wait", "g", "--state", "Stable", "--members", "1")[0] == 0
+        assert ctl("group", "wait", "g", "--assigned", "all")[0] == 0
+        mark = ctl("mark")[1].strip()
+        fault, _, told = ctl("group", "lose", "g", "consumer-g-1")[1].partition(": ")
+        assert "Heartbeat of group g" in told
+        assert ctl("fault", "wait", fault)[0] == 0
+        assert ctl("events", "wait", "--type", "GenerationStored", "--group", "g", "--since", mark)[0] == 0
         assert "consumer-g-1" in ctl("group", "describe", "g")[1]
         assert ctl("group", "list")[1].splitlines()[1].split() == ["g", "Stable", "classic", "1"]
         assert "to see" in ctl("group", "explain", "g")[1]

@@ -53,6 +53,14 @@ class TestGroups:
         client.post("/groups/g/members/i/fence")
         assert before not in [row["member_id"] for row in client.get("/groups/g")["members"]]
 
+    def test_a_member_loses_its_partitions_by_a_fault_that_is_shown(self, client: Client) -> None:
+        member = peer(client, config=_FAST)["client_id"]
+        generation = client.post("/groups/g/wait", {"state": "Stable", "members": 1, "assigned": "all"})["generation"]
+        fault = client.post(f"/groups/g/members/{member}/lose")
+        assert (fault["fault"]["api"], fault["fault"]["error"]) == ("Heartbeat", "ILLEGAL_GENERATION")
+        assert client.post(f"/faults/{fault['number']}/wait")["hits"] == 1
+        client.post("/groups/g/wait", {"state": "Stable", "members": 1, "generation_above": generation})
+
     def test_a_group_rebalances_for_a_reason_that_the_log_keeps(self, client: Client) -> None:
         peer(client)
         generation = client.post("/groups/g/wait", {"state": "Stable", "members": 1})["generation"]
@@ -121,7 +129,7 @@ class TestTopics:
 
 class TestFaults:
     def test_a_fault_is_met_waited_for_and_told(self, client: Client) -> None:
-        started = peer(client)["peer"]
+        started, mark = peer(client)["peer"], client.get("/mark")["mark"]
         client.post(f"/peers/{started}/wait")
         body = {"action": "fail", "error": "COORDINATOR_LOAD_IN_PROGRESS", "api": "offset_commit", "group": "g", "times": 1}
         fault = client.post("/faults", body)
@@ -131,7 +139,7 @@ class TestFaults:
         client.post(f"/peers/{started}/commit")
         assert client.post(f"/faults/{fault['number']}/wait")["hits"] == 1
         assert client.get("/groups/g")["committed"][0]["offset"] == 3
-        (line,) = client.get("/events", type="FaultInjected", group="g")["events"]
+        (line,) = client.get("/events", type="FaultInjected", group="g", since=mark)["events"]
         assert line["api"] == "OffsetCommit"
 
     def test_what_is_held_is_released(self, client: Client) -> None:

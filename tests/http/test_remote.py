@@ -125,6 +125,8 @@ class TestBoth:
             seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
             group.expire(one.client_id)
             seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
+            group.lose(one.client_id).wait_hit()
+            seen = group.wait(state="Stable", members=2, assigned="all")
             group.rebalance("to see")
             group.wait(state="Stable", members=2, generation_above=seen.generation)
             two.pause()
