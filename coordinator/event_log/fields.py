@@ -7,7 +7,7 @@ pass. Does not depend on the events themselves; a test compares the table with t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..printable import printable
 
@@ -153,13 +153,30 @@ def checked(line: Mapping[str, Any]) -> None:
     """Raise Complaint for a field that does not hold what its name says, in the streams that this version knows."""
     if line["stream"] not in _KNOWN:
         return
-    own = OF_TYPE.get(line["type"], _NOTHING)
+    fields = _OF_TYPE.get(line["type"], _OF_ALL)
     for key, value in line.items():
-        row = own.get(key) or FIELDS.get(key)
-        if row is not None and not row[0](value):
-            found = f'"{key}": {shortened(value)} where {row[1]} should be'
+        field = fields.get(key)
+        if field is not None and type(value) is not field.type and not field.check(value):
+            found = f'"{key}": {shortened(value)} where {field.told} should be'
             raise Complaint(f"{found}: no {printable(line['type'])} as docs/event_log.md has it")
 
 
+class _Field(NamedTuple):
+    """What a field holds. `type`: values of it are right without a further look, and most are of it."""
+
+    type: type[Any] | None
+    check: Check
+    told: str
+
+
+_PLAIN: Final[Mapping[str, type[Any]]] = {
+    "an integer": int, "a string": str, "true or false": bool, "a string or null": str, "an integer or null": int}
+
+
+def _fields(*tables: Mapping[str, _Row]) -> dict[str, _Field]:
+    return {key: _Field(_PLAIN.get(told), check, told) for table in tables for key, (check, told) in table.items()}
+
+
 _KNOWN: Final = frozenset({"run", "group", "coordinator", "transaction", "cluster", "wire", "member", "data"})
-_NOTHING: Final[Mapping[str, _Row]] = {}
+_OF_ALL: Final = _fields(FIELDS)
+_OF_TYPE: Final = {kind: _fields(FIELDS, own) for kind, own in OF_TYPE.items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike, fspath
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple, NoReturn
 
 from ..printable import printable
 from .envelope import FORMAT_VERSION, HEADER_TYPE
@@ -207,22 +207,29 @@ class Parser:
             raise LogError(self.name, 1, "empty: the first line of a log is its run header (seq 0, RunStarted)")
 
     def _check(self, line: Line) -> None:
-        for key, kind in _KINDS:
-            if type(line.get(key)) is not kind:
-                found = f"{shortened(line[key])} where {_NAMES[kind]} should be" if key in line else f"no such field; it is {_NAMES[kind]}"
-                raise self._error(f'"{key}": {found}. Is this an event log? docs/event_log.md has its envelope')
-        cause = line.get("cause")
-        if cause is not None and not (type(cause) is int and cause < line["seq"]):
+        get = line.get
+        seq, cause = get("seq"), get("cause")
+        if not (
+            type(seq) is int and type(get("at_ms")) is int and type(get("run")) is str and type(get("stream")) is str
+            and type(get("type")) is str
+        ):
+            self._no_envelope(line)
+        if cause is not None and not (type(cause) is int and cause < seq):
             raise self._error(f'"cause": {shortened(cause)}: an earlier line\'s seq, or null')
-        if self.seq < 0 or (line["type"] == HEADER_TYPE and line["seq"] == 0):
+        if self.seq < 0 or (seq == 0 and line["type"] == HEADER_TYPE):
             self._check_header(line)
-        elif line["seq"] <= self.seq:
-            raise self._error(f"seq {line['seq']} after {self.seq}: numbers only grow in one run's log")
+        elif seq <= self.seq:
+            raise self._error(f"seq {seq} after {self.seq}: numbers only grow in one run's log")
         try:
             checked(line)
         except Complaint as error:
             raise self._error(str(error)) from None
-        self.seq = line["seq"]
+        self.seq = seq
+
+    def _no_envelope(self, line: Line) -> NoReturn:
+        key, kind = next((key, kind) for key, kind in _KINDS if type(line.get(key)) is not kind)
+        found = f"{shortened(line[key])} where {_NAMES[kind]} should be" if key in line else f"no such field; it is {_NAMES[kind]}"
+        raise self._error(f'"{key}": {found}. Is this an event log? docs/event_log.md has its envelope')
 
     def _check_header(self, line: Mapping[str, Any]) -> None:
         if line["type"] != HEADER_TYPE:

@@ -13,10 +13,12 @@ from typing import Any, Final, NoReturn
 MOST_LEVELS: Final = 32
 """How deep objects and arrays of a line may stand within each other. The emulator's own lines have four levels."""
 
-_MANY_DIGITS: Final = re.compile(r"[0-9](?:[0-9]{18}|[eE][+-]?[0-9]{3})")
-"""A text without these holds no number that is out of bounds. Every line is searched for them: alternatives at its beginning, or digits
-of all scripts, would take several times as long."""
 _INT_BOUND: Final = 1 << 63
+_FLAT: Final = bytes.maketrans(b"123456789E", b"000000000e")
+"""All digits become 0: whether there is a long number is then a search for one text, the cheapest that there is."""
+_LONG: Final = b"0" * 19
+_LARGE: Final = re.compile(r"(?:^|[:,\[\s])-?(?:9[0-9]{18}|[0-9]{20}|[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]{3})")
+"""Finds a number that may be out of bounds: whole numbers of 19 digits that begin with 0 to 8 have 64 bits."""
 
 
 def loads(text: str) -> Any:
@@ -24,11 +26,28 @@ def loads(text: str) -> Any:
     try:
         if text.count("[") + text.count("{") > MOST_LEVELS and _levels(text) > MOST_LEVELS:
             raise ValueError(f"more than {MOST_LEVELS} levels of nesting")
-        if _MANY_DIGITS.search(text) is None and "NaN" not in text and "Infinity" not in text:
-            return json.loads(text)
-        return json.loads(text, parse_int=_whole, parse_float=_real, parse_constant=_constant)
+        if _has_large_numbers(text) or "NaN" in text or "Infinity" in text:
+            return _strictly(text)
+        return _quickly(text)
     except RecursionError:
         raise ValueError(f"more than {MOST_LEVELS} levels of nesting") from None
+
+
+def _quickly(text: str) -> Any:
+    """What `json.loads` says. An object and its newline are read without looking for what may stand around it."""
+    if text.startswith("{"):
+        value, end = _raw(text)
+        if end == len(text) or text[end:] == "\n":
+            return value
+    return json.loads(text)
+
+
+def _has_large_numbers(text: str) -> bool:
+    """May a number of the text be out of bounds? Hexadecimal texts have as many digits, and are none."""
+    flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
+    if _LONG in flat or b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:
+        return _LARGE.search(text) is not None
+    return False
 
 
 _STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
@@ -62,3 +81,7 @@ def _real(digits: str) -> float:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+_raw: Final = json.JSONDecoder().raw_decode
+_strictly: Final = json.JSONDecoder(parse_int=_whole, parse_float=_real, parse_constant=_constant).decode

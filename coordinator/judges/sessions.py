@@ -31,6 +31,9 @@ _JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnlo
 _GROUP_GONE: Final = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded",
                                 "MembershipReset"})  # fmt: skip
 
+_TELLING: Final = frozenset({"run", "group", "member", "fault"})
+_NEVER: Final = 1 << 62
+
 _Key = tuple[str, str]
 """Group and member id."""
 
@@ -67,10 +70,14 @@ class SessionsEnd(Judge):
         self._disturbed_at = 0
         self._late: dict[_Key, int] = {}
         self._now = 0
+        self._look_at = 0
+        """When there may be something to say of the silent again, if nothing happens to a group, a member or a broker until then."""
 
     def see(self, line: Line) -> None:
         self._now = line["at_ms"]
         stream, kind = line["stream"], line["type"]
+        if stream in _TELLING:
+            self._look_at = 0
         if stream == "group":
             self._of_group(line, kind)
         elif stream == "member" and "group" in line:
@@ -80,7 +87,7 @@ class SessionsEnd(Judge):
         elif kind == "RunStarted" and self._consumer_session_ms is None:
             told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
             self._consumer_session_ms = int(told) if told.isdecimal() else None
-        if self._silent:
+        if self._silent and self._now >= self._look_at:
             self._look()
 
     # -- who is silent
@@ -165,15 +172,25 @@ class SessionsEnd(Judge):
         return begun + session_ms + self._grace_ms
 
     def _look(self) -> None:
+        look_at = []
         for key, who in list(self._silent.items()):
-            over_at = self._over_at(key, who)
+            over_at, forgotten_at = self._over_at(key, who), who.line["at_ms"] + _FORGOTTEN_MS
             if over_at is None or self._now <= over_at:
                 self._late.pop(key, None)
-                if self._now > who.line["at_ms"] + _FORGOTTEN_MS and key[1] not in self._sessions.get(key[0], {}):
+                if self._now > forgotten_at and key[1] not in self._sessions.get(key[0], {}):
                     del self._silent[key]
-            elif self._now >= self._late.setdefault(key, self._now) + _SEEN_LATE_MS:
+                elif over_at is not None:
+                    look_at.append(over_at + 1)
+                if self._now <= forgotten_at:
+                    look_at.append(forgotten_at + 1)
+                continue
+            due = self._late.setdefault(key, self._now) + _SEEN_LATE_MS
+            if self._now >= due:
                 self._accuse(key)
                 del self._silent[key]
+            else:
+                look_at.append(due)
+        self._look_at = min(look_at, default=_NEVER)
 
     def finish(self) -> None:
         for key, who in self._silent.items():

@@ -20,7 +20,8 @@ from ..event_log.envelope import HEADER_TYPE
 from ..event_log.strict_json import loads
 
 SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.zstd")
-_MARK: Final = f'"{HEADER_TYPE}"'.encode()
+_MARK_TEXT: Final = f'"{HEADER_TYPE}"'
+_MARK: Final = _MARK_TEXT.encode()
 _UNPACKED: Final = 12
 """About how many times as large a log is unpacked."""
 
@@ -120,7 +121,7 @@ def _newlines(text: mmap.mmap, begin: int, end: int, step: int = 1 << 24) -> int
 
 def is_header(text: str) -> str | None:
     """The name of the run whose header this line is; None for any other line."""
-    if f'"{HEADER_TYPE}"' not in text:
+    if _MARK_TEXT not in text:
         return None
     try:
         line = loads(text)

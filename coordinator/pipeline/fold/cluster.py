@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import json.encoder
+from collections.abc import Callable
+from typing import Any, Final
 
 from .observer import Emit, Line, Observer
 
@@ -21,14 +23,14 @@ class _Transaction:
 class Transactions(Observer):
     """Table `transactions`: from the first partition to the last marker."""
 
+    streams = frozenset({"transaction"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._open: dict[str, _Transaction] = {}
 
     def see(self, line: Line) -> None:
         """A line of stream `transaction`."""
-        if line["stream"] != "transaction":
-            return
         name, kind = line["transactional_id"], line["type"]
         if kind == "PartitionsEnlisted":
             going = self._open.setdefault(name, _Transaction(line["seq"], line["started_ms"]))
@@ -58,6 +60,8 @@ _ENDED = {"ReassignmentCompleted": "completed", "ReassignmentCancelled": "cancel
 class Reassignments(Observer):
     """Table `reassignments`: partitions on their way to other replicas."""
 
+    streams = frozenset({"cluster"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._going: dict[tuple[str, int], Line] = {}
@@ -65,7 +69,7 @@ class Reassignments(Observer):
     def see(self, line: Line) -> None:
         """A line of stream `cluster`."""
         kind = line["type"]
-        if line["stream"] != "cluster" or (kind != "ReassignmentStarted" and kind not in _ENDED):
+        if kind != "ReassignmentStarted" and kind not in _ENDED:
             return
         place = (line["topic"], line["partition"])
         started = self._going.pop(place, {})
@@ -90,7 +94,18 @@ class Reassignments(Observer):
 
 _ENVELOPE = frozenset({"seq", "at_ms", "run", "stream", "type", "cause", "group", "generation", "member", "broker", "topic", "partition"})
 
-_compact = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make an encoder for each line
+
+def _encoder() -> Callable[[Any], str]:
+    """What `json.dumps` of compact separators does: it makes an encoder for each text, and even `JSONEncoder.encode` half of one."""
+    encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    in_parts = make(None, encoder.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+    return lambda value: "".join(in_parts(value, 0))
+
+
+_compact: Final = _encoder()
 
 
 def detail(line: Line) -> str:
@@ -102,9 +117,11 @@ def detail(line: Line) -> str:
 class Faults(Observer):
     """Table `faults`."""
 
+    streams = frozenset({"fault"})
+
     def see(self, line: Line) -> None:
         """A line of stream `fault`, but for the end of a simulation."""
-        if line["stream"] == "fault" and line["type"] != "RunEnded":
+        if line["type"] != "RunEnded":
             action = line.get("action")
             self.emit("faults", (
                 line["seq"], line["at_ms"], line["type"], action if isinstance(action, str) else None, line.get("group"),

@@ -27,14 +27,14 @@ _OVER = frozenset({"MembershipReset", "ConsumerGroupDowngraded", "GroupDeleted"}
 class Epochs(Observer):
     """Table `epochs`. An epoch with no members is settled when its target is made."""
 
+    streams = frozenset({"group"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._groups: dict[str, _Group] = {}
 
     def see(self, line: Line) -> None:
         """An event of a consumer group."""
-        if line["stream"] != "group":
-            return
         kind, name = line["type"], line.get("group", "")
         if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
             self._over(name)

@@ -25,6 +25,8 @@ class _Member:
 class Members(Observer):
     """Table `members`: a row for each member id of each group. A load of a group keeps whom it stored, and ends the others."""
 
+    streams = frozenset({"group"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._groups: dict[str, dict[str, _Member]] = {}
@@ -32,8 +34,6 @@ class Members(Observer):
 
     def see(self, line: Line) -> None:
         """A line of stream `group`."""
-        if line["stream"] != "group":
-            return
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
         there = self._groups.setdefault(group, {})
         match kind:

@@ -11,21 +11,22 @@ from typing import Any, Final
 from ..schemas import TABLES, Row
 from .observer import Emit
 
-_AT: Final = {name: {column: number for number, column in enumerate(table.names()[1:])} for name, table in TABLES.items()}
-"""Where each column stands in a row without its run_id."""
+_AT: Final = {name: {column: number for number, column in enumerate(table.names())} for name, table in TABLES.items()}
+"""Where each column stands in a row."""
+_TYPE: Final = _AT["events"]["type"]
 
 
 class Metrics:
     """Table `metrics`. `take` every row of the other tables, then `finish`."""
 
     def __init__(self) -> None:
-        self._sums = dict.fromkeys(_AT["metrics"], 0)
+        self._sums = dict.fromkeys(TABLES["metrics"].names()[1:], 0)
         self._free_since: dict[tuple[Any, ...], int] = {}
         self._crashed: dict[tuple[str, str], int] = {}
         self._expired: list[tuple[str, str, int]] = []
 
     def take(self, table: str, row: Row) -> None:
-        """A row of another table, without its run_id."""
+        """A row of another table."""
         count = _COUNTS.get(table)
         if count is not None:
             count(self, row, _AT[table])
@@ -51,7 +52,7 @@ class Metrics:
 
     def _event(self, row: Row, at: dict[str, int]) -> None:
         self._sums["events"] += 1
-        if row[at["type"]] == "MemberCrashed" and row[at["member_id"]]:
+        if row[_TYPE] == "MemberCrashed" and row[at["member_id"]]:
             self._crashed[row[at["group_id"]], row[at["member_id"]]] = row[at["at_ms"]]
 
     def _rebalance(self, row: Row, at: dict[str, int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..schemas import Row
 
@@ -13,13 +13,16 @@ Emit = Callable[[str, Row], None]
 
 
 class Observer:
-    """One subject. `see` each line, then `finish` once."""
+    """One subject. `see` each line of its streams, then `finish` once."""
+
+    streams: ClassVar[frozenset[str] | None] = None
+    """None: all."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit
 
     def see(self, line: Line) -> None:
-        """One line of the run."""
+        """One line of its streams."""
         raise NotImplementedError
 
     def finish(self) -> None:

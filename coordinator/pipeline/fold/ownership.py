@@ -28,6 +28,8 @@ class _Held(NamedTuple):
 class Ownership(Observer):
     """Table `ownership`, both views."""
 
+    streams = frozenset({"group", "member"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._given: dict[str, dict[Place, _Held]] = {}
@@ -39,7 +41,7 @@ class Ownership(Observer):
         """A line of stream `group` or `member`."""
         if line["stream"] == "group":
             self._see_group(line)
-        elif line["stream"] == "member":
+        else:
             self._see_member(line)
 
     def finish(self) -> None:

@@ -22,6 +22,8 @@ _REMOVED_BY_TIME = frozenset({"session expired", "did not rejoin in time", "did 
 class Rebalances(Observer):
     """Tables `rebalances` and `generations`."""
 
+    streams = frozenset({"group"})
+
     def __init__(self, emit: Emit, timeline: Timeline) -> None:
         super().__init__(emit)
         self._timeline = timeline
@@ -33,8 +35,6 @@ class Rebalances(Observer):
 
     def see(self, line: Line) -> None:
         """A line of stream `group`, after the timeline has seen it."""
-        if line["stream"] != "group":
-            return
         kind, group = line["type"], line.get("group", "")
         if kind == "RebalanceStarted":
             self.count += 1

@@ -8,14 +8,14 @@ from .observer import Emit, Line, Observer
 class Requests(Observer):
     """Table `requests`: each request with its answer. Requests that are answered at once take no memory beyond that."""
 
+    streams = frozenset({"wire"})
+
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._open: dict[int, Line] = {}
 
     def see(self, line: Line) -> None:
         """A line of stream `wire`."""
-        if line["stream"] != "wire":
-            return
         kind = line["type"]
         if kind == "RequestSeen":
             self._open[line["seq"]] = line
@@ -43,9 +43,11 @@ class Requests(Observer):
 class Commits(Observer):
     """Table `commits`."""
 
+    streams = frozenset({"group"})
+
     def see(self, line: Line) -> None:
         """A commit, pending in a transaction or not."""
-        if line["type"] in ("OffsetsCommitted", "OffsetsPending") and line["stream"] == "group":
+        if line["type"] in ("OffsetsCommitted", "OffsetsPending"):
             for row in line["offsets"]:
                 self.emit("commits", (
                     line["seq"], line["at_ms"], line["group"], line.get("member"), line.get("generation"), row["topic"], row["partition"],

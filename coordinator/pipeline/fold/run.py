@@ -43,6 +43,8 @@ class RunFold:
             self._rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
             Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), Verdicts(self._emit, judges),
         )  # fmt: skip
+        self._seeing: dict[str, list[Callable[[Line], None]]] = {}
+        """Who sees the lines of each stream."""
         self._metrics = Metrics()
         self._staged: list[tuple[str, Row]] = []
         self._header: Line = {}
@@ -54,18 +56,26 @@ class RunFold:
         """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no event then, and emits nothing."""
         self._staged.clear()
         self._timeline.feed(line)
-        for observer in self._observers:
-            observer.see(line)
-        if line["stream"] == "run":
+        stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
+        seeing = self._seeing.get(stream)
+        if seeing is None:
+            seeing = self._seeing[stream] = [one.see for one in self._observers if one.streams is None or stream in one.streams]
+        for see in seeing:
+            see(line)
+        if stream == "run":
             self._header = line
-        self._complete = line["type"] in ("RunEnded", "CoordinatorStopped")
-        self.end_ms = max(self.end_ms, line["at_ms"])
+        self._complete = kind in ("RunEnded", "CoordinatorStopped")
+        if at_ms > self.end_ms:
+            self.end_ms = at_ms
         self.lines += 1
         get = line.get
-        self._emit("events", (
-            line["seq"], line["at_ms"], line["stream"], line["type"], get("cause"), get("group"), get("generation"), get("member"),
-            get("broker"), get("topic"), get("partition"), detail(line)))  # fmt: skip
-        self._flush()
+        row = (
+            self.run_id, line["seq"], at_ms, stream, kind, get("cause"), get("group"), get("generation"), get("member"), get("broker"),
+            get("topic"), get("partition"), detail(line))  # fmt: skip
+        self._metrics.take("events", row)
+        if self._staged:
+            self._flush()
+        self._sink("events", row)
 
     def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
         """The run's log has ended."""
@@ -86,10 +96,13 @@ class RunFold:
             "; ".join(damage) or None))  # fmt: skip
         self._metrics.finish(self.end_ms, self._emit)
         self._flush()
+        self._observers = ()  # they hold this object, and it holds all that it knows of the run: nobody should have to look for that
+        self._seeing.clear()
 
     def _emit(self, table: str, row: tuple[Any, ...]) -> None:
-        self._staged.append((table, (self.run_id, *row)))
-        self._metrics.take(table, row)
+        own = (self.run_id, *row)
+        self._staged.append((table, own))
+        self._metrics.take(table, own)
 
     def _flush(self) -> None:
         for table, row in self._staged:

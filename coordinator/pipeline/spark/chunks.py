@@ -6,8 +6,10 @@ driver says so. Nothing is left of a chunk that was not finished.
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +21,17 @@ from .parquet import TableWriter
 
 RESULT = pa.schema([("chunk", pa.int64()), ("counts", pa.string()), ("rows", pa.string()), ("problem", pa.string())])
 RESULT_DDL = "chunk long, counts string, rows string, problem string"
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """Rows wait by the ten thousand for their file, and none of them is garbage: to look through them often is a fifth of the work."""
+    before = gc.get_threshold()
+    gc.set_threshold(20_000, 10, 10)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def fold_chunks(batches: Iterable[Any], out: str) -> Iterator[Any]:
@@ -33,7 +46,7 @@ def fold_chunk(chunk: int, pieces: list[Piece], out: str) -> dict[str, Any]:
     """Fold one chunk into files: its counts, or the problem that was in the way."""
     counts = Counts()
     try:
-        with TableWriter(out, chunk, keep=TABLES if chunk == 0 else ()) as writer:
+        with collecting_seldom(), TableWriter(out, chunk, keep=TABLES if chunk == 0 else ()) as writer:
             for piece in pieces:
                 counts = counts.plus(fold_piece(piece, writer.emit))
     except OSError as error:
