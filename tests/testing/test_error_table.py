@@ -103,3 +103,17 @@ def check(kafka: Emulator, application: Any, expected: str) -> None:
     kafka.produce("orders", ["after"] * 6)
     kafka.group("billing").wait(state="Stable", members=1, assigned="all", lag=0, timeout=WAIT_S)
     assert application.error is None
+
+
+def test_aiokafka_takes_a_refused_offset_fetch_for_no_offset(kafka: Emulator) -> None:
+    """It asks in version 3, whose error stands above the topics, and looks for errors of partitions only."""
+    kafka.create_topic("orders", 1)
+    kafka.produce("orders", ["a", "b", "c"])
+    group = kafka.group("billing")
+    group.commit({("orders", 0): 3})
+    mark = kafka.mark()
+    kafka.fail("OffsetFetch", "NOT_COORDINATOR", group="billing", times=1)
+    with running(kafka, "aiokafka") as application:
+        kafka.wait_for("OffsetsCommitted", group="billing", since=mark)
+        group.wait(lag=0)
+        assert application.processed() == [("orders", 0, 0), ("orders", 0, 1), ("orders", 0, 2)]

@@ -58,6 +58,22 @@ def test_what_others_had_committed_is_not_processed() -> None:
     assert names(findings.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [findings.IGNORES_COMMITTED]
 
 
+def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusal() -> None:
+    taken: list[dict[str, Any]] = [{"type": "OffsetsCommitted", "cause": 1, "seq": 2}]
+    again = [*DONE, ("orders", 0, 2)]
+    assert names(findings.processed_again(again, [commit(3)], taken)) == [findings.AGAIN]
+
+    def asked(seq: int, version: int) -> list[dict[str, Any]]:
+        return [
+            {"type": "RequestSeen", "api": "offset_fetch", "version": version, "cause": None, "seq": seq},
+            {"type": "RequestRefused", "api": "offset_fetch", "cause": seq, "seq": seq + 1},
+        ]
+
+    assert findings.processed_again(again, [commit(3)], [*taken, *asked(5, version=3)]) == []
+    assert names(findings.processed_again(again, [commit(3)], [*taken, *asked(5, version=8)])) == [findings.AGAIN]
+    assert names(findings.processed_again(again, [commit(3)], [*asked(-5, version=3), *taken])) == [findings.AGAIN]
+
+
 def test_rebalances_are_counted_from_a_mark_on() -> None:
     lines = [{"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"} for seq in range(5)]
     assert findings.restless(lines, "g", since=1, at_most=4) == []
