@@ -10,11 +10,12 @@ end of the batch that has read them. Tables: logs of shipped scenarios in eight 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
@@ -223,13 +224,15 @@ class Made(NamedTuple):
     """What `coordinator tables` took."""
 
     seconds: float
+    cpu_s: float
     peak_mib: float
     said: str
 
 
 def made_tables(source: Path, out: Path) -> Made:
-    """Run it and watch its memory."""
+    """Run it and watch its memory and its processor time."""
     peak, over = [0.0], Event()
+    cpu_s: dict[int, float] = {}
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "coordinator", "tables", str(source), "--out", str(out), "--master", f"local[{PROCESSES}]"],
@@ -237,7 +240,9 @@ def made_tables(source: Path, out: Path) -> Made:
 
     def watch() -> None:
         while not over.wait(0.5):
-            peak[0] = max(peak[0], tree_pss_mib(process.pid))
+            tree = tree_of(process.pid)
+            peak[0] = max(peak[0], pss_mib(tree))
+            cpu_s.update(cpu_seconds(tree))
 
     watcher = Thread(target=watch)
     watcher.start()
@@ -246,11 +251,11 @@ def made_tables(source: Path, out: Path) -> Made:
     watcher.join()
     if process.returncode:
         raise RuntimeError(complaint[-2000:])
-    return Made(time.perf_counter() - began, peak[0], said)
+    return Made(time.perf_counter() - began, sum(cpu_s.values()), peak[0], said)
 
 
-def tree_pss_mib(root: int) -> float:
-    """The proportional memory of a process and all that it started; what has ended meanwhile counts nothing."""
+def tree_of(root: int) -> set[int]:
+    """A process and all that it started and that has not ended."""
     parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -260,6 +265,23 @@ def tree_pss_mib(root: int) -> float:
     tree = {root}
     while grown := {pid for pid, parent in parents.items() if parent in tree} - tree:
         tree |= grown
+    return tree
+
+
+def cpu_seconds(tree: Iterable[int]) -> dict[int, float]:
+    """The processor time that each process has had, as far as it is there still."""
+    found = {}
+    for pid in tree:
+        try:
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        found[pid] = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def pss_mib(tree: Iterable[int]) -> float:
+    """The proportional memory of processes; what has ended meanwhile counts nothing."""
     total = 0
     for pid in tree:
         try:
@@ -279,6 +301,7 @@ def tables(events: int, folder: Path) -> Iterator[Row]:
         made.append(one)
         told = one.said.splitlines()[1]
         yield Row(f"tables: {told}; {size / 1e6:.0f} MB", one.seconds, "s")
+        yield Row("the same: processor time of all processes", one.cpu_s, "s")
         yield Row("the same: peak PSS of driver, JVM and workers", one.peak_mib, "MiB", "<= 5120")
     yield Row("twice the events: time", made[1].seconds / made[0].seconds, "times", "<= 2.2")
 

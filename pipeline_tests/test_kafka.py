@@ -91,6 +91,17 @@ def test_what_several_emulators_publish_to_one_topic_becomes_the_tables_of_their
 
 
 @needs_connector
+def test_what_sparks_connector_writes_is_read_back(spark: Any, tmp_path: Path, topic: str) -> None:
+    """Its producer is Java's, idempotent."""
+    text, name = simulated("crash_loop", 3), parse_topic(topic)
+    lines = spark.createDataFrame([(line,) for line in text.splitlines()], "value string").coalesce(1)
+    lines.write.format("kafka").options(**{"kafka.bootstrap.servers": name.bootstrap, "topic": name.topic}).save()
+    made = make_tables(spark, [topic], tmp_path / "out")
+    assert [path.read_text() for path in (tmp_path / "out" / LANDED).iterdir()] == [text]
+    assert (made.counts.runs, made.counts.events) == (1, text.count("\n"))
+
+
+@needs_connector
 def test_a_topic_is_followed_like_a_file(spark: Any, tmp_path: Path, topic: str) -> None:
     text = simulated("crash_loop", 2)
     (tmp_path / "run.jsonl").write_text(text)

@@ -85,7 +85,11 @@ def run(args: Namespace) -> int:
 
 
 def _check_log(log: Path) -> None:
-    if log.is_dir():
+    try:
+        directory = log.is_dir()
+    except OSError as error:  # a name that is too long, for example
+        raise UsageError(f"{log}: cannot be read: {error.strerror or error}") from None
+    if directory:
         raise UsageError(f"{log}: it is a directory; give the log's file, which `coordinator serve --log FILE` writes")
     if not log.parent.is_dir():
         raise UsageError(f"{log}: there is no directory {log.parent}; give the path of a log, which may not be there yet")

@@ -31,6 +31,8 @@ def run(args: Namespace) -> int:
 
     try:
         sweep = read_sweep(args.sweep)
+        if sweep.note:
+            print(f"coordinator sweep: {sweep.note}", file=sys.stderr)
         check_sweep_out(Path(args.out), plan_of(sweep))
         spark = session("coordinator sweep", args.master)
         with working(spark, "mend that; the same command goes on where it stopped"):

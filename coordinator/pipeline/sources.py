@@ -54,18 +54,10 @@ def log_files(given: Iterable[str]) -> list[str]:
     for each in given:
         if not each:
             raise SourceError("'': an empty name; give a log or a directory with logs")
-        path = Path(each)
-        if path.is_dir():
-            found = sorted(str(file) for file in path.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES))
-            if not found:
-                raise SourceError(f"{each}: no event logs in this directory: files called *.jsonl, *.jsonl.gz or *.jsonl.zst are")
-            files.extend(found)
-        elif path.is_file():
-            files.append(each)
-        elif path.exists():
-            raise SourceError(f"{each}: it is neither a file nor a directory; logs are read more than once, so write it to a file first")
-        else:
-            raise SourceError(f"{each}: no such file or directory; `coordinator serve --log` and `coordinator simulate --log` write logs")
+        try:
+            files.extend(_files_of(each, Path(each)))
+        except OSError as error:  # a name that is too long, for example
+            raise SourceError(f"{each}: cannot be read: {error.strerror or error}") from None
     seen: dict[str, str] = {}
     for file in files:
         first = seen.setdefault(os.path.realpath(file), file)
@@ -75,6 +67,19 @@ def log_files(given: Iterable[str]) -> list[str]:
     if not files:
         raise SourceError("no logs are named: give files or directories")
     return files
+
+
+def _files_of(given: str, path: Path) -> list[str]:
+    if path.is_dir():
+        found = sorted(str(file) for file in path.rglob("*") if file.is_file() and file.name.endswith(SUFFIXES))
+        if not found:
+            raise SourceError(f"{given}: no event logs in this directory: files called *.jsonl, *.jsonl.gz or *.jsonl.zst are")
+        return found
+    if path.is_file():
+        return [given]
+    if path.exists():
+        raise SourceError(f"{given}: it is neither a file nor a directory; logs are read more than once, so write it to a file first")
+    raise SourceError(f"{given}: no such file or directory; `coordinator serve --log` and `coordinator simulate --log` write logs")
 
 
 def pieces(path: str) -> list[Piece]:

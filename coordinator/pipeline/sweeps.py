@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +34,9 @@ from .windows import Traffic, Windows, window_rows
 
 KEEPS: Final = ("metrics", "tables", "logs")
 _MOST_CELLS = 1_000_000
+_MOST_COMBINATIONS = 1 << 62
+_Axis = list[tuple[str, list[str]]]
+"""The values of one key: how each is named, and what it sets."""
 
 
 class SweepError(ValueError):
@@ -56,6 +59,8 @@ class Sweep(NamedTuple):
     seeds: tuple[int, ...]
     keep: str
     windows: Windows = ()
+    note: str = ""
+    """What whoever wrote the file should know of it."""
 
 
 class Cell(NamedTuple):
@@ -84,11 +89,9 @@ def read_sweep(path: str) -> Sweep:
     keep = raw.get("keep", "metrics")
     if keep not in KEEPS:
         raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(KEEPS)}")
-    variants, shortest_ms = _variants(path, raw, name, text)
     seeds = _seeds(path, raw.get("seeds", 20))
-    if len(variants) * len(seeds) > _MOST_CELLS:
-        raise SweepError(f"{path}: {len(variants) * len(seeds)} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid")
-    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms))
+    variants, shortest_ms, note = _variants(path, raw, name, text, len(seeds))
+    return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms), note)
 
 
 def _windows(path: str, given: object, lasts_ms: int) -> Windows:
@@ -119,18 +122,23 @@ def _seeds(path: str, given: object) -> tuple[int, ...]:
     ends = (1, given) if type(given) is int else given
     match ends:
         case (int(first), int(last)) | [int(first), int(last)] if 0 <= first <= last < 1 << 63:
+            if last - first >= _MOST_CELLS:
+                raise SweepError(f"{path}: seeds = {given!r}: {last - first + 1} seeds; {_MOST_CELLS} simulations are the most")
             return tuple(range(first, last + 1))
     raise SweepError(f"{path}: seeds = {given!r}: give how many, such as 20, or the first and the last, such as [1, 20]")
 
 
-def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[tuple[Variant, ...], int]:
-    """The variants, and how long the shortest simulation lasts, in ms."""
+def _variants(path: str, raw: Mapping[str, Any], name: str, text: str, seeds: int) -> tuple[tuple[Variant, ...], int, str]:
+    """The variants, how long the shortest simulation lasts, in ms, and a note about them."""
     common = raw.get("set", [])
     if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
         raise SweepError(f'{path}: set = {common!r}: give an array of texts, such as set = ["duration=5m"]')
     kinds = [kind.name for kind in _checked(path, text, name, tuple(common)).members]
-    vary, axes = raw.get("vary", {}), []
-    for key, values in vary.items() if isinstance(vary, dict) else ():
+    vary = raw.get("vary", {})
+    if not isinstance(vary, dict):
+        raise SweepError(f"{path}: vary = {vary!r}: give [vary] with keys and an array of values for each")
+    axes: list[_Axis] = []
+    for key, values in vary.items():
         if not isinstance(values, list) or not values:
             raise SweepError(f"{path}: vary: {key} = {values!r}: give an array of values")
         told = [_told(value) for value in values]
@@ -140,12 +148,18 @@ def _variants(path: str, raw: Mapping[str, Any], name: str, text: str) -> tuple[
         of_members = "." not in key and key not in KEYS[""].keys and key in KEYS["members"].keys
         paths = [f"members.{kind}.{key}" for kind in kinds] if of_members else [key]
         axes.append([(f"{key}={_told(value)}", [f"{one}={_told(value)}" for one in paths]) for value in values])
-    grid = [
-        Variant(" ".join(each[0] for each in combination), (*common, *(setting for each in combination for setting in each[1])))
-        for combination in product(*axes)
-    ]
-    chosen = _sampled(path, grid, raw.get("sample"))
-    return tuple(chosen), min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen)
+    numbers, note = _chosen(path, prod(map(len, axes)), raw.get("sample"), seeds)
+    chosen = tuple(_variant(axes, number, tuple(common)) for number in numbers)
+    return chosen, min(_checked(path, text, name, variant.settings).duration_ms for variant in chosen), note
+
+
+def _variant(axes: Sequence[_Axis], number: int, common: tuple[str, ...]) -> Variant:
+    """A combination of the grid, which is never made as a whole: its last axis changes the fastest."""
+    combination: list[tuple[str, list[str]]] = []
+    for axis in reversed(axes):
+        number, at = divmod(number, len(axis))
+        combination.insert(0, axis[at])
+    return Variant(" ".join(each[0] for each in combination), (*common, *(setting for each in combination for setting in each[1])))
 
 
 def _told(value: object) -> str:
@@ -159,16 +173,24 @@ def _checked(path: str, text: str, name: str, settings: tuple[str, ...]) -> Scen
         raise SweepError(f"{path}: {error}") from None
 
 
-def _sampled(path: str, grid: list[Variant], sample: object) -> list[Variant]:
-    """The first variant, which the others are compared with, and as many others as the sample allows."""
-    if sample is None:
-        return grid
-    if not isinstance(sample, dict) or type(size := sample.get("size")) is not int or size < 1 or set(sample) - {"size", "seed"}:
-        raise SweepError(f"{path}: sample = {sample!r}: give [sample] with size, and seed if you like")
-    if size >= len(grid):
-        return grid
-    chosen = random.Random(f"sample {sample.get('seed', 1)}").sample(range(1, len(grid)), size - 1)
-    return [grid[number] for number in sorted({0, *chosen})]
+def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[int], str]:
+    """The numbers of the combinations that are taken, of so many: the first, with which the others are compared, and as many others as
+    the sample allows. And a note, if the sample is none."""
+    size, note = grid, ""
+    if sample is not None:
+        if not isinstance(sample, dict) or type(given := sample.get("size")) is not int or given < 1 or set(sample) - {"size", "seed"}:
+            raise SweepError(f"{path}: sample = {sample!r}: give [sample] with size, and seed if you like")
+        if given > grid:
+            note = f"{path}: sample: size = {given}, but there are only {grid} combinations: all of them are taken"
+        size = min(given, grid)
+    if grid > _MOST_COMBINATIONS:
+        raise SweepError(f"{path}: vary: {grid} combinations; {_MOST_COMBINATIONS} are the most: vary less")
+    if size * seeds > _MOST_CELLS:
+        raise SweepError(f"{path}: {size * seeds} simulations; {_MOST_CELLS} are the most: take a [sample] of the grid")
+    if size == grid:
+        return range(grid), note
+    seed = sample.get("seed", 1) if isinstance(sample, dict) else 1
+    return sorted({0, *random.Random(f"sample {seed}").sample(range(1, grid), size - 1)}), note
 
 
 def plan_of(sweep: Sweep) -> dict[str, Any]:

@@ -126,3 +126,14 @@ def test_a_sweep_that_is_interrupted_says_how_it_goes_on(
     sweep.write_text('scenario = "one_crash_one_join"\nseeds = 2\n')
     assert main(["sweep", str(sweep), "--out", str(tmp_path / "out")]) == 130
     assert "the same command goes on where it stopped" in capsys.readouterr().err
+
+
+def test_names_that_are_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, long = tmp_path / "run.jsonl", tmp_path / ("x" * 300)
+    log.write_text("{}\n")
+    assert "cannot be read: File name too long" in refused(capsys, "tables", long, "--out", tmp_path / "out")
+    assert "File name too long" in refused(capsys, "tables", log, "--out", long)
+    assert "a name of more than 255 bytes" in refused(capsys, "tables", log, "--out", tmp_path / "new" / long.name / "out")
+    assert "cannot be read: File name too long" in refused(capsys, "live", long, "--out", tmp_path / "out")
+    for command in ("analyse", "report"):
+        assert "cannot be read: File name too long" in refused(capsys, command, long)

@@ -57,7 +57,23 @@ def test_a_sample_of_a_grid(tmp_path: Path) -> None:
     grid = read_sweep(a_file(tmp_path, SWEEP)).variants
     sampled = read_sweep(a_file(tmp_path, f"{SWEEP}[sample]\nsize = 2\nseed = 5\n")).variants
     assert len(sampled) == 2 and sampled[0] == grid[0] and set(sampled) < set(grid)
-    assert read_sweep(a_file(tmp_path, f"{SWEEP}[sample]\nsize = 9\n")).variants == grid
+    larger = read_sweep(a_file(tmp_path, f"{SWEEP}[sample]\nsize = 9\n"))
+    assert larger.variants == grid
+    assert f"sample: size = 9, but there are only {len(grid)} combinations" in larger.note
+    assert read_sweep(a_file(tmp_path, f"{SWEEP}[sample]\nsize = {len(grid)}\n")).note == ""
+
+
+def test_a_sample_of_a_grid_that_nobody_could_make(tmp_path: Path) -> None:
+    """Ten keys of forty values: 10^16 combinations."""
+    keys = "".join(f'"topics.t{number}" = {list(range(1, 41))}\n' for number in range(10))
+    text = f'scenario = "crash_loop"\nseeds = 2\n[vary]\n{keys}'
+    sweep = read_sweep(a_file(tmp_path, f"{text}[sample]\nsize = 3\n"))
+    assert len(set(sweep.variants)) == 3
+    assert sweep.variants[0].settings == tuple(f"topics.t{number}=1" for number in range(10))
+    for variant in sweep.variants:
+        assert [setting.partition("=")[0] for setting in variant.settings] == [f"topics.t{number}" for number in range(10)]
+    with pytest.raises(SweepError, match=r"simulations; 1000000 are the most: take a \[sample\]"):
+        read_sweep(a_file(tmp_path, text))
 
 
 @pytest.mark.parametrize(("text", "message"), [
@@ -76,7 +92,11 @@ def test_a_sample_of_a_grid(tmp_path: Path) -> None:
     ('scenario = "crash_loop"\n[vary]\nassignor = ["range", "range"]', "vary: assignor: range is named twice"),
     ('scenario = "crash_loop"\nset = ["duration=3m"]\n[windows]\nlate = "3m"', "late = '3m': a simulation is over by then: it lasts 180"),
     ('scenario = "crash_loop"\n[sample]\nsise = 3', "give .sample. with size"),
-    ('scenario = "crash_loop"\nseeds = 2000000', "1000000 are the most"),
+    ('scenario = "crash_loop"\nseeds = 2000000', "1000000 simulations are the most"),
+    ('scenario = "crash_loop"\nseeds = [0, 9000000000000000000]', "9000000000000000001 seeds; 1000000 simulations are the most"),
+    ('scenario = "crash_loop"\nseeds = 600000\n[vary]\nassignor = ["range", "sticky"]', "1200000 simulations; 1000000 are the most"),
+    ('scenario = "crash_loop"\nvary = ["assignor"]', "give .vary. with keys and an array of values"),
+    ('scenario = "crash_loop"\n[vary]\n' + "".join(f'"topics.t{number}" = {list(range(1, 41))}\n' for number in range(12)), "vary less"),
 ])  # fmt: skip
 def test_files_that_cannot_be(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SweepError, match=message):

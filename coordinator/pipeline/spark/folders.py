@@ -45,6 +45,9 @@ def check_writable(out: Path) -> None:
         raise PipelineError(f"--out {out}: {nearest} is no directory; give a path where a directory can be made")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise PipelineError(f"--out {out}: {nearest} cannot be written; give a directory that can")
+    most = os.pathconf(nearest, "PC_NAME_MAX")
+    if any(len(os.fsencode(part)) > most for part in out.absolute().relative_to(nearest).parts):
+        raise PipelineError(f"--out {out}: a name of more than {most} bytes; give a shorter one")
 
 
 def prepare(out: Path, *, replace: bool) -> None:
@@ -90,7 +93,11 @@ def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
 def tables_in(folder: str | os.PathLike[str]) -> Path:
     """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if they are not whole."""
     path = Path(folder)
-    if not (path / PLAN).exists():
+    try:
+        swept = (path / PLAN).exists()
+    except OSError as error:
+        raise PipelineError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    if not swept:
         manifest_of(path)
         return path
     if not (path / "tables" / SUCCESS).exists():
