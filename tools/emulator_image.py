@@ -189,7 +189,7 @@ def _into(site: Path, target: Target) -> list[str]:
 def pins_of(packages: tuple[str, ...]) -> str:
     """The lines of requirements/dev.txt, hashes included, that pin these packages."""
     blocks = re.findall(r"^[^\s#](?:.*\\\n)*.*$", _PINS.read_text(), re.MULTILINE)
-    by_name = {re.split(r"[=\s]", block, maxsplit=1)[0]: block for block in blocks}
+    by_name = {re.split(r"[=\s\[]", block, maxsplit=1)[0]: block for block in blocks}
     missing = [package for package in packages if package not in by_name]
     if missing:
         raise ImageError(f"requirements/dev.txt does not pin {', '.join(missing)}: run `make lock`")

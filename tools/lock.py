@@ -3,7 +3,9 @@
 Rule: the files in requirements/ are the whole truth about what `make test` installs: dev.txt into .venv; spark-build.txt, then spark.txt
 into .venv-spark (PySpark is a source package, so what builds it has to be there before it). They name packages, versions and hashes,
 never an address, so that they install from whatever index a machine is set up with. They hold for every Python and
-platform we support, by environment markers. Needs `uv`, which it installs into a throw-away environment.
+platform we support, by environment markers. Extras are named with the version: pip before 23.3 takes the newest `package[extra]`
+of the index instead of the one that is pinned without its extra, and then has no hash for it. Needs `uv`, which it installs into a
+throw-away environment.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ HEADER = """\
 """
 COMPILE = (
     *("pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade"),
-    *("--no-emit-index-url", "--no-emit-find-links", "--no-annotate", "--no-header", "--quiet"),
+    *("--no-strip-extras", "--no-emit-index-url", "--no-emit-find-links", "--no-annotate", "--no-header", "--quiet"),
 )
 
 
