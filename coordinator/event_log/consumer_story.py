@@ -41,6 +41,8 @@ class ConsumerStory:
             return "Empty"
         if self.epoch > self.assignment_epoch:
             return "Assigning"
+        if len(self.settled) < len(self.members):
+            return "Reconciling"
         done = all(member in self.settled and epoch == self.assignment_epoch for member, epoch in self.members.items())
         return "Stable" if done else "Reconciling"
 

@@ -5,6 +5,7 @@ Owns no promise. Everything it follows is durable, so that a coordinator that lo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,17 +48,62 @@ class ConsumerSeen:
 
 
 class GroupSeen:
-    """One consumer group."""
+    """One consumer group. `members` and what they have are changed by its methods only, which count along."""
 
-    __slots__ = ("epoch", "members")
+    __slots__ = ("_at_rest", "_having", "epoch", "members")
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
         self.members: dict[str, ConsumerSeen] = {}
+        self._at_rest: Counter[int] = Counter()
+        """How many members have all of their target, by their epochs."""
+        self._having: dict[TopicPartition, list[str]] = {}
 
     def rests(self) -> bool:
         """Has every member all of its target at the group's epoch, or is there none?"""
-        return all(member.state == _STABLE and member.epoch == self.epoch for member in self.members.values())
+        return self._at_rest[self.epoch] == len(self.members)
+
+    def having(self, partition: TopicPartition) -> list[str]:
+        """Who has a partition, or is still to give it up: more than one of them break a promise."""
+        return self._having.get(partition, [])
+
+    def put(self, name: str, epoch: int | None = None, line: Line | None = None) -> None:
+        """A member, new or not, is at an epoch and has what a line says; None: both are as before."""
+        before = self.members.get(name)
+        member = before or ConsumerSeen()
+        if before is not None:
+            self._count(name, member, -1)
+        self.members[name] = member
+        member.epoch = member.epoch if epoch is None else epoch
+        if line is not None:
+            member.take(line)
+        self._count(name, member, 1)
+
+    def remove(self, name: str) -> None:
+        """It is a member no more, if it was one."""
+        member = self.members.pop(name, None)
+        if member is not None:
+            self._count(name, member, -1)
+
+    def rename(self, topic: str, topic_id: str) -> None:
+        """A topic has another name from now on."""
+        for name, member in self.members.items():
+            self._count(name, member, -1)
+            for had in (member.held, member.revoking):
+                for partition in [each for each in had if each[0] == topic]:
+                    had[topic_id, partition[1]] = had.pop(partition)
+            self._count(name, member, 1)
+
+    def _count(self, name: str, member: ConsumerSeen, by: int) -> None:
+        if member.state == _STABLE:
+            self._at_rest[member.epoch] += by
+        for partition in {**member.held, **member.revoking}:
+            if by > 0:
+                self._having.setdefault(partition, []).append(name)
+            else:
+                self._having[partition].remove(name)
+                if not self._having[partition]:
+                    del self._having[partition]
 
 
 class ConsumerGroups:
@@ -89,10 +135,7 @@ class ConsumerGroups:
     def _topic_deleted(self, name: str, topic_id: str) -> None:
         """From now on lines name it by its id; a topic that is made under its name is another one."""
         for group in self.groups.values():
-            for member in group.members.values():
-                for had in (member.held, member.revoking):
-                    for partition in [each for each in had if each[0] == name]:
-                        had[topic_id, partition[1]] = had.pop(partition)
+            group.rename(name, topic_id)
 
     def get(self, name: str) -> GroupSeen | None:
         """A group; None if it is no consumer group."""
@@ -102,17 +145,14 @@ class ConsumerGroups:
 def _fold_member(group: GroupSeen, line: Line) -> None:
     kind, name = line["type"], line["member"]
     if kind == "ConsumerMemberRemoved":
-        group.members.pop(name, None)
-        return
-    if kind == "ConsumerMemberReplaced":
-        group.members.pop(line["replaced"], None)
-    member = group.members.setdefault(name, ConsumerSeen())
-    if kind == "ConsumerMemberReplaced":
-        member.epoch = 0
-        member.take(line)
+        group.remove(name)
+    elif kind == "ConsumerMemberReplaced":
+        group.remove(line["replaced"])
+        group.put(name, 0, line)
     elif kind == "ConsumerMemberReconciled":
-        member.epoch = line["member_epoch"]
-        member.take(line)
+        group.put(name, line["member_epoch"], line)
+    else:
+        group.put(name)
 
 
 def _partitions(topics: list[dict[str, Any]]) -> Iterator[tuple[TopicPartition, int]]:

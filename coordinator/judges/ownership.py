@@ -46,14 +46,11 @@ class SingleOwner(Judge):
         """K8-REC-5: from the event that gives a partition until the one that takes it away it is nobody else's."""
         name = line["member"]
         had = group.members[name]
-        for other_name, other in group.members.items():
-            if other_name == name:
-                continue
-            for partition in [*had.held, *had.revoking]:
-                since = other.had_since(partition)
-                if since is not None:
-                    where = f"{partition[0]}-{partition[1]}"
-                    self.blame(line, f"{where} was given to {name} at epoch {had.epoch}, and {other_name} has it since epoch {since}")
+        for partition in {**had.held, **had.revoking}:
+            for other in group.having(partition):
+                if other != name:
+                    where, since = f"{partition[0]}-{partition[1]}", group.members[other].had_since(partition)
+                    self.blame(line, f"{where} was given to {name} at epoch {had.epoch}, and {other} has it since epoch {since}")
 
 
 class RevokedBeforeAssigned(Judge):

@@ -31,7 +31,11 @@ _JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnlo
 _GROUP_GONE: Final = frozenset({"GroupEmptied", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded",
                                 "MembershipReset"})  # fmt: skip
 
-_TELLING: Final = frozenset({"run", "group", "member", "fault"})
+_OF_SESSIONS: Final = _JOINING | _GROUP_GONE | {
+    "GenerationStored", "GroupLoaded", "ConsumerMemberSubscribed", "MemberReplaced", "ConsumerMemberReplaced", "MemberRemoved",
+    "ConsumerMemberRemoved"}  # fmt: skip
+"""The events of groups after which sessions begin, end, or are counted again."""
+_FORGETS_EVERY_MS: Final = 60_000
 _NEVER: Final = 1 << 62
 
 _Key = tuple[str, str]
@@ -59,7 +63,8 @@ class SessionsEnd(Judge):
         self._grace_ms = grace_ms
         self._clients: dict[_Key, str] = {}
         """What each process, by group and client, called itself last."""
-        self._silent: dict[_Key, _Silent] = {}
+        self._silent: dict[str, dict[str, _Silent]] = {}
+        """The silent of each group, by member id; whether they are members does not matter here."""
         self._slow: set[str] = set()
         self._sessions: dict[str, dict[str, int]] = {}
         """How long the session of each member of a group lasts."""
@@ -70,19 +75,21 @@ class SessionsEnd(Judge):
         self._disturbed_at = 0
         self._late: dict[_Key, int] = {}
         self._now = 0
+        self._forgets_at = 0
         self._look_at = 0
         """When there may be something to say of the silent again, if nothing happens to a group, a member or a broker until then."""
 
     def see(self, line: Line) -> None:
         self._now = line["at_ms"]
         stream, kind = line["stream"], line["type"]
-        if stream in _TELLING:
-            self._look_at = 0
         if stream == "group":
-            self._of_group(line, kind)
+            if kind in _OF_SESSIONS:
+                self._look_at = 0
+                self._of_group(line, kind)
         elif stream == "member" and "group" in line:
             self._of_member(line, kind)
         elif stream == "fault":
+            self._look_at = 0
             self._fault(line, kind)
         elif kind == "RunStarted" and self._consumer_session_ms is None:
             told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
@@ -103,9 +110,15 @@ class SessionsEnd(Judge):
             self._clients.pop(whose, None)
 
     def _falls_silent(self, line: Line, client: str, group: str | None = None) -> None:
-        for (of, name), member in self._clients.items():
-            if name == client and group in (None, of):
-                self._silent[of, member] = _Silent(line, client)
+        self._look_at = 0
+        for (of, name), member in self._clients.items() if group is None else self._only(group, client):
+            if name == client:
+                self._silent.setdefault(of, {})[member] = _Silent(line, client)
+
+    def _only(self, group: str, client: str) -> list[tuple[_Key, str]]:
+        """One process of `_clients`, as its items are; none if it is not there."""
+        whose = group, client
+        return [(whose, self._clients[whose])] if whose in self._clients else []
 
     def _fault(self, line: Line, kind: str) -> None:
         client = line.get("client", "")
@@ -116,8 +129,9 @@ class SessionsEnd(Judge):
         elif kind in _GOES_ON:
             self._slow.discard(client)
             self._anew[client] = max(line["at_ms"], self._anew.get(client, 0))
-            running = {(group, member) for (group, name), member in self._clients.items() if name == client}
-            self._silent = {key: who for key, who in self._silent.items() if key not in running}
+            for (group, name), member in self._clients.items():
+                if name == client:
+                    self._speaks(group, member)
         elif kind in ("SlowMember", "CutMember"):
             self._slow.add(client)
         elif kind not in _OF_REQUESTS:
@@ -126,6 +140,9 @@ class SessionsEnd(Judge):
                 self._undone[_UNDONE_BY[kind]] += 1
             elif kind in _UNDOES and self._undone[kind]:
                 self._undone[kind] -= 1
+
+    def _speaks(self, group: str, member: str) -> None:
+        self._silent.get(group, {}).pop(member, None)
 
     # -- who is a member
 
@@ -140,7 +157,7 @@ class SessionsEnd(Judge):
             self._joining.add(group)
         elif kind in _GROUP_GONE:
             self._sessions.pop(group, None)
-            self._silent = {key: who for key, who in self._silent.items() if key[0] != group}
+            self._silent.pop(group, None)
             self._joining.discard(group)
             self._anew[group] = line["at_ms"]
         elif kind == "ConsumerMemberSubscribed":
@@ -149,12 +166,12 @@ class SessionsEnd(Judge):
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
             members = self._sessions.setdefault(group, {})
             session_ms = members.pop(line["replaced"], 0)
-            self._silent.pop((group, line["replaced"]), None)
+            self._speaks(group, line["replaced"])
             if session_ms:
                 members[line["member"]] = max(session_ms, line.get("session_timeout_ms", 0))
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
             self._sessions.get(group, {}).pop(line["member"], None)
-            self._silent.pop((group, line["member"]), None)
+            self._speaks(group, line["member"])
 
     def _begin_anew(self, line: Line, group: str) -> None:
         self._anew[group] = line["at_ms"]
@@ -171,35 +188,48 @@ class SessionsEnd(Judge):
         begun: int = max(who.line["at_ms"], self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0))
         return begun + session_ms + self._grace_ms
 
+    def _members(self) -> list[tuple[_Key, _Silent]]:
+        """The silent that are members."""
+        found: list[tuple[_Key, _Silent]] = []
+        for group, silent in self._silent.items():
+            members = sorted(silent.keys() & self._sessions.get(group, {}).keys())
+            found.extend(((group, member), silent[member]) for member in members)
+        return found
+
     def _look(self) -> None:
-        look_at = []
-        for key, who in list(self._silent.items()):
-            over_at, forgotten_at = self._over_at(key, who), who.line["at_ms"] + _FORGOTTEN_MS
+        self._look_at = _NEVER
+        for key, who in self._members():
+            over_at = self._over_at(key, who)
             if over_at is None or self._now <= over_at:
                 self._late.pop(key, None)
-                if self._now > forgotten_at and key[1] not in self._sessions.get(key[0], {}):
-                    del self._silent[key]
-                elif over_at is not None:
-                    look_at.append(over_at + 1)
-                if self._now <= forgotten_at:
-                    look_at.append(forgotten_at + 1)
+                self._look_at = min(self._look_at, _NEVER if over_at is None else over_at + 1)
                 continue
             due = self._late.setdefault(key, self._now) + _SEEN_LATE_MS
             if self._now >= due:
-                self._accuse(key)
-                del self._silent[key]
+                self._accuse(key, who)
+                self._speaks(*key)
             else:
-                look_at.append(due)
-        self._look_at = min(look_at, default=_NEVER)
+                self._look_at = min(self._look_at, due)
+        if self._now >= self._forgets_at:
+            self._forgets_at = self._now + _FORGETS_EVERY_MS
+            self._forget()
+
+    def _forget(self) -> None:
+        """Who is no member, and has been silent for long."""
+        for group, silent in self._silent.items():
+            members = self._sessions.get(group, {})
+            for member in [member for member, who in silent.items() if self._now > who.line["at_ms"] + _FORGOTTEN_MS]:
+                if member not in members:
+                    del silent[member]
 
     def finish(self) -> None:
-        for key, who in self._silent.items():
+        for key, who in self._members():
             over_at = self._over_at(key, who)
             if over_at is not None and self._now >= over_at + _SEEN_LATE_MS:
-                self._accuse(key)
+                self._accuse(key, who)
 
-    def _accuse(self, key: _Key) -> None:
-        who, (group, member) = self._silent[key], key
+    def _accuse(self, key: _Key, who: _Silent) -> None:
+        group, member = key
         session_ms = self._sessions[group][member]
         still = f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
         self.blame(who.line, f"{member} of group {group} falls silent ({who.line['type']}): {still}")

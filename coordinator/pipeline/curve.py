@@ -191,8 +191,8 @@ matters, not how far the simulation is from a real cluster.
 
 ## What was assumed
 
-- Links take 0 to 2 ms one way, drawn for each message. Brokers and members take no time to compute: what a real broker and
-  a real assignor add for thousands of members is missing here.
+- Links take 1 or 2 ms one way, drawn for each message (1 ms, 0.5 more or less, in whole milliseconds, which are never too few).
+  Brokers and members take no time to compute: what a real broker and a real assignor add for thousands of members is missing here.
 - One broker, ten topics, two partitions for each member, `group.initial.rebalance.delay.ms=3000`, and Kafka's defaults for consumers:
   sessions of 45 s, heartbeats every 3 s, `max.poll.interval.ms` of 5 min.
 - The `range` assignor shares out each topic by itself. In topics with a fifth as many partitions as there are members, only the first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from .observer import Emit, Line, Observer
@@ -11,6 +12,8 @@ from .observer import Emit, Line, Observer
 class _Group:
     members: dict[str, tuple[int, bool]] = field(default_factory=dict)
     """Each member's epoch, and whether it has nothing left to revoke or to wait for."""
+    at: Counter[tuple[int, bool]] = field(default_factory=Counter)
+    """How many members there are of each of these."""
     target: dict[tuple[str, int], str] = field(default_factory=dict)
     targets: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     bumped: Line | None = None
@@ -19,6 +22,19 @@ class _Group:
     count: int = 0
     changed: int = 0
     moved: int = 0
+
+    def put(self, member: str, where: tuple[int, bool]) -> None:
+        """A member, new or not, is there."""
+        self.remove(member)
+        self.members[member] = where
+        self.at[where] += 1
+
+    def remove(self, member: str) -> tuple[int, bool]:
+        """It is a member no more; where it was."""
+        where = self.members.pop(member, None)
+        if where is not None:
+            self.at[where] -= 1
+        return where or (0, False)
 
 
 _OVER = frozenset({"MembershipReset", "ConsumerGroupDowngraded", "GroupDeleted"})
@@ -45,17 +61,18 @@ class Epochs(Observer):
         member = line.get("member", "")
         match kind:
             case "ConsumerMemberSubscribed":
-                group.members.setdefault(member, (0, False))
+                if member not in group.members:
+                    group.put(member, (0, False))
             case "ConsumerMemberReplaced":
-                group.members[member] = group.members.pop(line["replaced"], (0, False))
+                group.put(member, group.remove(line["replaced"]))
                 group.targets[member] = group.targets.pop(line["replaced"], set())
                 for place in group.targets[member]:
                     group.target[place] = member
             case "ConsumerMemberRemoved":
-                group.members.pop(member, None)
+                group.remove(member)
                 group.targets.pop(member, None)
             case "ConsumerMemberReconciled":
-                group.members[member] = (line["member_epoch"], line["state"] == "stable")
+                group.put(member, (line["member_epoch"], line["state"] == "stable"))
             case "GroupEpochBumped":
                 self._end(name, group)
                 group.bumped = line
@@ -86,7 +103,7 @@ class Epochs(Observer):
         if group.bumped is None or group.assigned is None or group.settled_ms is not None:
             return
         epoch = group.bumped["group_epoch"]
-        if group.assigned["assignment_epoch"] >= epoch and all(each == (epoch, True) for each in group.members.values()):
+        if group.assigned["assignment_epoch"] >= epoch and group.at[epoch, True] == len(group.members):
             group.settled_ms = line["at_ms"]
 
     def _over(self, name: str) -> None:

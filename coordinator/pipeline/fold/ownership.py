@@ -25,6 +25,29 @@ class _Held(NamedTuple):
     at_ms: int
 
 
+class _Owned:
+    """The partitions of a group in one view, also by owner; those of an owner in the order in which it was given them."""
+
+    def __init__(self) -> None:
+        self.held: dict[Place, _Held] = {}
+        self._of: dict[str, dict[Place, None]] = {}
+
+    def give(self, place: Place, one: _Held) -> None:
+        """A partition that nobody has."""
+        self.held[place] = one
+        self._of.setdefault(one.member, {})[place] = None
+
+    def take(self, place: Place) -> _Held:
+        """A partition that somebody has, and what was known of that."""
+        one = self.held.pop(place)
+        del self._of[one.member][place]
+        return one
+
+    def of(self, member: str) -> list[Place]:
+        """What a member has."""
+        return list(self._of.get(member, ()))
+
+
 class Ownership(Observer):
     """Table `ownership`, both views."""
 
@@ -32,8 +55,8 @@ class Ownership(Observer):
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
-        self._given: dict[str, dict[Place, _Held]] = {}
-        self._told: dict[str, dict[Place, _Held]] = {}
+        self._given: dict[str, _Owned] = {}
+        self._told: dict[str, _Owned] = {}
         self._ids: dict[tuple[str, str], set[str]] = {}
         """Member ids under which a client of a group was told of partitions."""
 
@@ -47,58 +70,64 @@ class Ownership(Observer):
     def finish(self) -> None:
         """What is held at the end."""
         for view, groups in (("coordinator", self._given), ("member", self._told)):
-            for group, held in groups.items():
-                for place, one in held.items():
+            for group, owned in groups.items():
+                for place, one in owned.held.items():
                     self._emit(view, group, place, one, None)
 
     # -- as the coordinator gave it
 
     def _see_group(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
-        held = self._given.setdefault(group, {})
+        owned = self._given.get(group)
+        if owned is None:
+            owned = self._given[group] = _Owned()
         if kind == "GenerationStored":
-            self._stored(line, held)
+            self._stored(line, owned)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._take(line, held, [place for place, one in held.items() if one.member == line["member"]])
+            self._take(line, owned, owned.of(line["member"]))
         elif kind in ("MemberReplaced", "ConsumerMemberReplaced"):
-            for place in [place for place, one in held.items() if one.member == line["replaced"]]:
-                self._give(line, held, place, line["member"], held[place].generation)
+            for place in owned.of(line["replaced"]):
+                self._give(line, owned, place, line["member"], owned.held[place].generation)
         elif kind == "ConsumerMemberReconciled":
-            self._reconciled(line, held)
+            self._reconciled(line, owned)
         elif kind in _EMPTIES:
-            self._take(line, held, list(held))
+            self._take(line, owned, list(owned.held))
 
-    def _stored(self, line: Line, held: dict[Place, _Held]) -> None:
+    def _stored(self, line: Line, owned: _Owned) -> None:
+        held = owned.held
         given: dict[Place, str] = {}
         if line["protocol_type"] == "consumer":
             for row in line["members"]:
                 given.update(dict.fromkeys(_places((assignment(row["assignment"]) or {}).items()), row["member_id"]))
-        self._take(line, held, [place for place in held if place not in given])
+        self._take(line, owned, [place for place in held if place not in given])
         for place, member in given.items():
             if place not in held or held[place].member != member:
-                self._give(line, held, place, member, line["generation"])
+                self._give(line, owned, place, member, line["generation"])
 
-    def _reconciled(self, line: Line, held: dict[Place, _Held]) -> None:
-        member = line["member"]
+    def _reconciled(self, line: Line, owned: _Owned) -> None:
+        held, member = owned.held, line["member"]
         has = {(row["topic"], number) for rows in (line["held"], line["revoking"]) for row in rows for number in row["partitions"]}
-        self._take(line, held, [place for place, one in held.items() if one.member == member and place not in has])
+        self._take(line, owned, [place for place in owned.of(member) if place not in has])
         for place in sorted(has):
             if place not in held or held[place].member != member:
-                self._give(line, held, place, member, line["member_epoch"])
+                self._give(line, owned, place, member, line["member_epoch"])
 
-    def _give(self, line: Line, held: dict[Place, _Held], place: Place, member: str, generation: int | None) -> None:
-        self._take(line, held, [place] if place in held else [])
-        held[place] = _Held(member, generation, line["seq"], line["at_ms"])
+    def _give(self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None) -> None:
+        self._take(line, owned, [place] if place in owned.held else [])
+        owned.give(place, _Held(member, generation, line["seq"], line["at_ms"]))
 
-    def _take(self, line: Line, held: dict[Place, _Held], places: Iterable[Place], view: str = "coordinator") -> None:
+    def _take(self, line: Line, owned: _Owned, places: Iterable[Place], view: str = "coordinator") -> None:
         for place in places:
-            self._emit(view, line["group"], place, held.pop(place), line)
+            self._emit(view, line["group"], place, owned.take(place), line)
 
     # -- by the members' own word
 
     def _see_member(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
-        held = self._told.setdefault(group, {})
+        owned = self._told.get(group)
+        if owned is None:
+            owned = self._told[group] = _Owned()
+        held = owned.held
         client = (group, line.get("client", ""))
         if kind == "PartitionsAssigned":
             member = line.get("member", "")
@@ -106,15 +135,16 @@ class Ownership(Observer):
             for row in line["partitions"]:
                 place = (row["topic"], row["partition"])
                 if place in held and held[place].member != member:  # its former owner has not said yet that it lost it
-                    self._take(line, held, [place], "member")
-                held.setdefault(place, _Held(member, line.get("generation"), line["seq"], line["at_ms"]))
+                    self._take(line, owned, [place], "member")
+                if place not in held:
+                    owned.give(place, _Held(member, line.get("generation"), line["seq"], line["at_ms"]))
         elif kind in ("PartitionsRevoked", "PartitionsLost"):
             gone = [(row["topic"], row["partition"]) for row in line["partitions"]]
             ids = self._ids.get(client, set())
-            self._take(line, held, [place for place in gone if place in held and held[place].member in ids], "member")
+            self._take(line, owned, [place for place in gone if place in held and held[place].member in ids], "member")
         elif kind in _PROCESS_ENDED:
             ids = self._ids.pop(client, set())
-            self._take(line, held, [place for place, one in held.items() if one.member in ids], "member")
+            self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)], "member")
 
     def _emit(self, view: str, group: str, place: Place, one: _Held, line: Line | None) -> None:
         end = (None, None, None) if line is None else (line["seq"], line["at_ms"], line["type"])
