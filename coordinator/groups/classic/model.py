@@ -111,6 +111,10 @@ class Members(dict[str, Member]):
 
     def first_in_java_order(self, without: Member) -> Member | None:
         """The first of the other members in Java's order; None if there are no others."""
+        return next((member for member in self.walk() if member is not without), None)
+
+    def walk(self) -> Iterator[Member]:
+        """The members in Java's order, one after the other: for who needs the first few. None may be added or removed meanwhile."""
         if self._ordered is None:
             self.in_java_order()
         ordered, at = self._ordered, self._first
@@ -120,9 +124,8 @@ class Members(dict[str, Member]):
         self._first = at
         for index in range(at, len(ordered)):
             member = ordered[index]
-            if member is not without and self.get(member.member_id) is member:
-                return member
-        return None
+            if self.get(member.member_id) is member:
+                yield member
 
     def order_if_replaced(self, old_id: str, new_id: str) -> list[str]:
         """The ids in Java's order as they would be if `new_id` took the place of `old_id`."""

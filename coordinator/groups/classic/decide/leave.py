@@ -56,7 +56,7 @@ class _Leaving:
         self.group = group
         self.gone: set[str] = set()
         self.leader = group.leader
-        self.candidates = iter(group)
+        self.candidates = group.members.walk()
         """Members that may lead next. Who was passed over is gone, so the search never starts again."""
         self.events: list[ev.Event] = []
         self.names: list[str] = []
