@@ -2,9 +2,10 @@
 
 An interceptor is called with every decoded request before its handler is. The first that gives a verdict other than None
 decides; with none of them installed a request pays one test for it. One that says, by an attribute `api_keys`, which APIs it is
-about is not called for others; when that changes it calls what it finds in its attribute `on_change`. `Handle` also sees the
-answer before it leaves. Owns the verdicts. Depends only on the decoded request (`broker.call`) and messages; does not depend on
-the broker, its handlers or any group. Faults of links and hosts are not made here.
+about is not called for others, and one with a method `asked_about` gives who is to be called about requests of an API; when
+either changes it calls what it finds in its attribute `on_change`. `Handle` also sees the answer before it leaves. Owns the
+verdicts. Depends only on the decoded request (`broker.call`) and messages; does not depend on the broker, its handlers or any
+group. Faults of links and hosts are not made here.
 
     def second_heartbeat_fails(call: Call) -> Verdict:
         return Answer(HeartbeatResponse(error_code=27)) if isinstance(call.message, HeartbeatRequest) else None
@@ -151,7 +152,8 @@ class _Asked(dict[int, tuple[Interceptor, ...]]):
         self._all = interceptors
 
     def __missing__(self, key: int) -> tuple[Interceptor, ...]:
-        found = tuple(each for each in self._all if (keys := getattr(each, "api_keys", None)) is None or key in keys)
+        about = [each for each in self._all if (keys := getattr(each, "api_keys", None)) is None or key in keys]
+        found = tuple(each.asked_about(key) if hasattr(each, "asked_about") else each for each in about)
         self[key] = found
         return found
 

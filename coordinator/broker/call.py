@@ -70,15 +70,12 @@ def row_by_row(items: Iterable[A], row: Callable[[A], B], response: Callable[[li
     return Sliced(work())
 
 
-class Tape(NamedTuple):
-    """Where a broker writes a row for each request, and one for each answer as it leaves; several brokers may share one.
+Row: TypeAlias = "tuple[int, int, int, bytes] | tuple[int, int, bytes]"
+"""What a broker's `tape` is given: a row of four for a request as it comes, a row of three for an answer as it leaves.
 
-    A row: `number()`, or 0 for an answer; the broker's id; the request's token; milliseconds since the driver's zero; the request's frame
-    after its length, or the answer's body without header.
-    """
-
-    write: Callable[[tuple[int, int, int, int, bytes]], object]
-    number: Callable[[], int]
+A request's token, the broker's id, milliseconds since the driver's zero, and the frame after its length; or the token of the request that
+is answered, the milliseconds, and the answer's body without header.
+"""
 
 
 class Call(NamedTuple):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..wire.messages.describe_groups import DescribedGroup
     from ..wire.schema import Message
     from ..wire.schema import Request as RequestMessage
-    from .call import Call, Encoded, Tape, Unread
+    from .call import Call, Encoded, Row, Unread
     from .client_links import ClientLinks
     from .commit_gate import CommitGate
     from .fetch_sessions import FetchSessions
@@ -94,7 +94,7 @@ class Broker(FreshNames):
         self.turn_is_over: Callable[[], bool] = _never
         """The driver's: whether this turn of its loop has taken so long that other connections should come first."""
         self.interceptors = Interceptors()
-        self.tape: Tape | None = None
+        self.tape: Callable[[Row], object] | None = None
         """Keeps requests and answers as bytes, while somebody wants to look at them."""
         self.interceptor_errors: list[InterceptorError] = []
         """What interceptors did wrong; an embedder is told of it in the end."""
@@ -103,7 +103,7 @@ class Broker(FreshNames):
         self.parked: dict[int, Waiting] = {}
         self._transactions: Transactions | None = None
         self.next_token: Callable[[], int] = count(1).__next__
-        """Gives a token never given before."""
+        """Gives a token never given before. Only requests of clients take one, in their order."""
         self._held: list[tuple[int, int]] = []
         self._resumable: deque[Waiting] = deque()
         self.postponed: deque[Waiting] = deque()

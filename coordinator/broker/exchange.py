@@ -89,8 +89,7 @@ class Exchange:
         token = broker.next_token()
         call = Call(message, version, client_id, self.client_host, token, now, self.listener, cause, broker.node_id, self.peer)
         if broker.tape is not None:
-            write, number = broker.tape
-            write((number(), broker.node_id, token, now, frame))
+            broker.tape((token, broker.node_id, now, frame))
         if broker.interceptors and (asked := broker.interceptors.asked[api.key]) and self._intercepted(asked, api, call, correlation_id):
             return
         self._ask(api, call, correlation_id)
@@ -231,7 +230,7 @@ class Exchange:
             self._cannot_send(api, call, body, now)
             return
         if broker.tape is not None:
-            broker.tape.write((0, broker.node_id, call.token, now, body))
+            broker.tape((call.token, now, body))
         if broker.interceptors and response is not None:
             for look in broker.interceptors.tellers:
                 look(call, response, now)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..broker.call import Call, Encoded
 from ..interceptors import Close, Drop, Handle, Hold, Late, Verdict
-from ..wire.messages import API_KEYS, response_type
+from ..wire.messages import API_KEYS, request_type, response_type
 from ..wire.messages.fetch import FetchRequest
 from . import faults as f
 from .error_responses import Place, Refusal, copied, refuse
@@ -20,7 +20,9 @@ from .fetch_errors import refuse_fetch
 from .matching import Surroundings, selects
 
 if TYPE_CHECKING:
+    from ..interceptors import Interceptor
     from ..wire.schema import Message, Response
+
 
 class Active:
     """A fault in force. `seen`: requests that it selects; `hits`: those that met its action; `held`: tokens it keeps back."""
@@ -51,7 +53,6 @@ class FaultEngine:
         self, broker: int, around: Surroundings, random: Random, log: Callable[[Active, Call, str], None] | None = None,
     ) -> None:
         self._active: dict[int, Active] = {}
-        self._groups: dict[int | None, frozenset[str] | None] = {}  # by API; None, as a key: of the other APIs; as a value: any group
         self.api_keys: frozenset[int] | None = frozenset()
         """Keys of the APIs that faults in force are about; None: some are about all."""
         self.on_change: Callable[[], object] | None = None
@@ -70,7 +71,6 @@ class FaultEngine:
         self._active = dict(active)
         selectors = [each.fault.selector for each in active.values()]
         keys = {None if each.api is None else f.API_NAMES[each.api] for each in selectors}
-        self._groups = {key: _groups_of([each for each in selectors if each.api is None or f.API_NAMES[each.api] == key]) for key in keys}
         self.api_keys = None if None in keys else frozenset(key for key in keys if key is not None)
         if self.on_change is not None:
             self.on_change()
@@ -83,13 +83,21 @@ class FaultEngine:
         """Take a fault out of force. What it holds back stays held until it is released."""
         self.active = {known: active for known, active in self._active.items() if known != number}
 
+    def asked_about(self, key: int) -> Interceptor:
+        """Who is asked about requests of an API: where all its faults name groups, nobody about requests of others."""
+        api = API_KEYS[key]
+        groups = {each.fault.selector.group for each in self._active.values() if each.fault.selector.api in (None, api)}
+        if None in groups or api == "OffsetFetch" or not hasattr(request_type(key), "group_id"):  # OffsetFetch may name several
+            return self
+
+        def asked(call: Call) -> Verdict:
+            return self(call) if call.message.group_id in groups else None  # type: ignore[attr-defined]
+
+        return asked
+
     def __call__(self, call: Call) -> Verdict:
         """What happens to a request."""
-        key = call.message.api_key
-        groups = self._groups.get(key if key in self._groups else None)
-        if groups is not None and (group := getattr(call.message, "group_id", "")) and group not in groups:
-            return None
-        api = API_KEYS[key]
+        api = API_KEYS[call.message.api_key]
         plan = _Plan(call, self._around)
         for active in list(self._active.values()):
             if active.spent:
@@ -114,12 +122,6 @@ class FaultEngine:
         if active.seen < fault.nth:
             return False
         return fault.probability == 1 or self._random.random() < fault.probability
-
-
-def _groups_of(selectors: list[f.Selector]) -> frozenset[str] | None:
-    """The groups that all of them name between them; None: some name none."""
-    named = frozenset(each.group for each in selectors if each.group is not None)
-    return named if all(each.group is not None for each in selectors) else None
 
 
 class _Plan:

@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..broker.call import Call, Tape
+from ..broker.call import Call
 from ..errors import ErrorCode
 from ..wire.framing import read_request_header
 from ..wire.messages import API_KEYS, request_type, response_type
@@ -28,6 +28,7 @@ from .running import Runner
 from .surroundings import BrokerSurroundings
 
 if TYPE_CHECKING:
+    from ..broker.call import Row
     from ..broker.core import Broker
     from ..wire.schema import Message, Request
 
@@ -103,7 +104,8 @@ class Exchange:
 class Records:
     """The latest requests of an emulator, of all brokers. Called between two requests.
 
-    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when somebody does.
+    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when somebody does. From its beginning on,
+    tokens number the requests of all brokers, so it is known, too, how many were let go before anybody looked.
     """
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
@@ -111,28 +113,31 @@ class Records:
             raise ControlError(f"most: {most!r}; a whole number from 1 on")
         self.most = most
         self._kept: deque[Exchange] = deque(maxlen=most)
-        self._open: dict[tuple[int, int], Exchange] = {}
+        self._open: dict[int, Exchange] = {}
         self._count = 0
         self._cleared = 0
-        self._rows: deque[tuple[int, int, int, int, bytes]] = deque(maxlen=2 * most + _SLACK)
+        self._rows: deque[Row] = deque(maxlen=2 * most + _SLACK)
         self._brokers = brokers
         self._watched = [(broker, BrokerSurroundings(broker)) for broker in brokers()]
-        tape = Tape(self._rows.append, count(1).__next__)
+        self._before = max((broker.next_token() for broker, _ in self._watched), default=0)
+        tokens = count(self._before + 1).__next__
         for broker, _ in self._watched:
-            broker.tape = tape
+            broker.next_token = tokens
+            broker.tape = self._rows.append
 
     @property
     def kept(self) -> deque[Exchange]:
         """The latest requests, oldest first."""
         rows, waiting = self._rows, self._open
         while rows:
-            number, broker, token, at_ms, data = rows.popleft()
-            if number:
-                self._count = number
-                exchange = waiting[broker, token] = Exchange(number, broker, token, at_ms, data)
+            row = rows.popleft()
+            if len(row) == 4:
+                token, broker, at_ms, frame = row
+                self._count = token - self._before
+                exchange = waiting[token] = Exchange(self._count, broker, token, at_ms, frame)
                 self._kept.append(exchange)
-            elif (answered := waiting.pop((broker, token), None)) is not None:
-                answered._take_answer(data, at_ms)
+            elif (answered := waiting.pop(row[0], None)) is not None:
+                answered._take_answer(row[2], row[1])
         first = self._kept[0].number if self._kept else self._count + 1
         self._open = {key: exchange for key, exchange in waiting.items() if exchange.number >= first}
         return self._kept

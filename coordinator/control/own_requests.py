@@ -7,6 +7,7 @@ Faults do not touch these requests. It does not depend on sockets; an answer tha
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from ..broker import apis
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Response")
 CLIENT_ID = "__testing_kit"
+_TOKENS = count(-1, -1)
+"""Below zero: those above number the requests of clients."""
 
 
 class ControlError(Exception):
@@ -68,7 +71,7 @@ def ask_later(
     version = api.highest if version is None else version
     node = broker.cluster.brokers.get(broker.node_id)  # None: it was unregistered
     listener = "PLAINTEXT" if node is None else next(iter(node.endpoints), "PLAINTEXT")
-    call = Call(message, version, CLIENT_ID, "/127.0.0.1", broker.next_token(), now, listener, None, broker.node_id)
+    call = Call(message, version, CLIENT_ID, "/127.0.0.1", next(_TOKENS), now, listener, None, broker.node_id)
 
     def give(response: Message | Encoded) -> None:
         if isinstance(response, Encoded):

@@ -116,3 +116,16 @@ def test_wrong_words(kafka: Emulator) -> None:
         journal.requests("Fetch", phase="stable")
     with pytest.raises(FaultError, match="did you mean OffsetCommit"):
         journal.requests("OffsetComit")
+
+
+def test_requests_of_the_kit_itself_are_neither_kept_nor_counted() -> None:
+    with Emulator({"orders": 1}, brokers=2, remember=1000, seed=3) as kafka:
+        journal = kafka.journal(1_000)
+        for _ in range(20):
+            kafka.group("g").commit({("orders", 0): 1})
+        commit_once(kafka)
+        kept = journal.requests()
+        assert [each.number for each in kept] == list(range(1, len(kept) + 1))
+        assert {each.broker for each in kept} == {1, 2}
+        assert len(journal.requests("OffsetCommit", group="g")) == 1
+        assert journal.dropped == 0
