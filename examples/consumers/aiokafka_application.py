@@ -27,8 +27,10 @@ class AiokafkaApplication(ConsumerApplication):
     def kill(self) -> None:
         """End as a process that is killed does; a commit that is tried again and again does not hold it up."""
         self.killed = True
-        if self._cancel is not None:
-            self._cancel()
+        cancel = self._cancel
+        if cancel is not None:
+            with suppress(RuntimeError):  # its event loop is closed already
+                cancel()
         super().kill()
 
     def consume(self, bootstrap_servers: str) -> None:
@@ -37,9 +39,6 @@ class AiokafkaApplication(ConsumerApplication):
         self._cancel = None
 
     async def _consume(self, bootstrap_servers: str) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
         consumer = AIOKafkaConsumer(
             bootstrap_servers=bootstrap_servers, group_id=self.group, client_id=self.client_id, enable_auto_commit=False,
             auto_offset_reset="earliest",
@@ -51,6 +50,14 @@ class AiokafkaApplication(ConsumerApplication):
         self.working = asyncio.Lock()
         self.revocations = 0
         consumer.subscribe([self.topic], listener=_Listener(self, consumer))
+        consuming = asyncio.ensure_future(self._consume_with(consumer))
+        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, consuming.cancel)
+        try:
+            await consuming
+        finally:  # a task of its own is cancelled, so that this is not: the consumer is stopped whenever that comes
+            await consumer.stop()
+
+    async def _consume_with(self, consumer: Any) -> None:
         starting = asyncio.ensure_future(consumer.start())
         try:
             while not starting.done() and not self.ending.is_set():
@@ -65,7 +72,6 @@ class AiokafkaApplication(ConsumerApplication):
         finally:
             starting.cancel()
             await asyncio.wait([starting])
-            await consumer.stop()
 
     async def _turn(self, consumer: Any) -> None:
         fetched = await consumer.getmany(timeout_ms=1 if self.waiting else 50)  # during a rebalance it waits for the next assignment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Any
 
 import pytest
@@ -86,3 +87,30 @@ class TestAllOfThem(ConsumerCases):
 def test_what_is_no_application_is_told_what_it_lacks(kafka: Emulator, given: object, said: str) -> None:
     with pytest.raises(TypeError, match=said):
         ApplicationUnderTest(kafka, given)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_application_that_is_killed_in_the_middle_of_its_work_closes_its_consumer(
+    kafka: Emulator, library: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In this process its connections and its member would stay. Its loop ends, and it is cancelled, before it can look at either."""
+    working, killed = Event(), Event()
+
+    def work(*record: object) -> None:
+        working.set()
+        assert killed.wait(PATIENCE_S)
+
+    def resume_work() -> None:
+        application.ending.set()
+        killed.set()
+
+    kafka.create_topic("orders", 1)
+    kafka.produce("orders", ["a"])
+    application = application_class(library)(work=work)
+    monkeypatch.setattr(application, "resume_work", resume_work)
+    application.start(kafka.bootstrap_servers)
+    assert working.wait(PATIENCE_S)
+    application.kill()
+    group = kafka.group("billing")
+    group.wait(members=0)
+    group.verify().left_cleanly("billing")
