@@ -7,7 +7,7 @@ from importlib import import_module
 
 ALL = (
     "startup", "memory", "heartbeats", "rebalance", "produce_fetch", "request_cost", "wire", "assignors", "peers", "loads", "brokers",
-    "recovery", "consumer_groups", "page", "testing_kit", "simulations", "real_broker",
+    "recovery", "consumer_groups", "page", "testing_kit", "simulations", "real_broker", "ten_tests",
 )  # fmt: skip
 
 
