@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from functools import lru_cache
+from typing import Final, TypeVar
 
 from assignors.user_data import decode_cooperative, decode_sticky, java_form
 
@@ -12,6 +13,10 @@ from ..wire.primitives import WireError
 from .views import Partitions
 
 T = TypeVar("T")
+_REMEMBERED: Final = 1 << 14
+"""So many blobs are remembered with what they hold: those of one rebalance of a large group."""
+_SHORT: Final = 1 << 10
+"""Longer texts are read each time."""
 
 
 def decoded(decode: Callable[[bytes], T], text: str) -> T | None:
@@ -23,11 +28,26 @@ def decoded(decode: Callable[[bytes], T], text: str) -> T | None:
 
 
 def assignment(text: str) -> Partitions | None:
-    """An assignment's partitions by topic; no bytes at all are an empty one."""
-    if not text:
-        return {}
-    read = decoded(Assignment.decode, text)
+    """An assignment's partitions by topic, which nobody may change; no bytes at all are an empty one."""
+    return _short_assignment(text) if len(text) <= _SHORT else _assignment(text)
+
+
+def subscription(text: str) -> Subscription | None:
+    """What a subscription in hexadecimal holds; None if it is none."""
+    return _short_subscription(text) if len(text) <= _SHORT else decoded(Subscription.decode, text)
+
+
+def _assignment(text: str) -> Partitions | None:
+    read = decoded(Assignment.decode, text) if text else Assignment(())
     return None if read is None else by_topic(read.partitions)
+
+
+_short_assignment: Final = lru_cache(_REMEMBERED)(_assignment)
+
+
+@lru_cache(_REMEMBERED)
+def _short_subscription(text: str) -> Subscription | None:
+    return decoded(Subscription.decode, text)
 
 
 def by_topic(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
@@ -40,6 +60,8 @@ def by_topic(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
 
 def minus(some: Partitions, others: Partitions) -> Partitions:
     """What is in `some` and not in `others`."""
+    if not some or some == others:
+        return {}
     left = {topic: tuple(sorted(set(numbers).difference(others.get(topic, ())))) for topic, numbers in some.items()}
     return {topic: numbers for topic, numbers in left.items() if numbers}
 
@@ -83,13 +105,13 @@ def claims(assignor: str | None, text: str) -> tuple[Partitions, int] | None:
     """
     if assignor not in ("sticky", COOPERATIVE):
         return None
-    subscription = decoded(Subscription.decode, text)
-    if subscription is None:
+    read = subscription(text)
+    if read is None:
         return {}, -1
-    if assignor == COOPERATIVE and len(subscription.user_data or b"") == _GENERATION_BYTES:
-        return by_topic(subscription.owned_partitions), decode_cooperative(subscription.user_data) or 0
-    if assignor == COOPERATIVE and not subscription.user_data:
-        return by_topic(subscription.owned_partitions), subscription.generation_id
-    told = decode_sticky(java_form(subscription.user_data))
-    owned = by_topic(told.owned.items()) if assignor == "sticky" else by_topic(subscription.owned_partitions)
+    if assignor == COOPERATIVE and len(read.user_data or b"") == _GENERATION_BYTES:
+        return by_topic(read.owned_partitions), decode_cooperative(read.user_data) or 0
+    if assignor == COOPERATIVE and not read.user_data:
+        return by_topic(read.owned_partitions), read.generation_id
+    told = decode_sticky(java_form(read.user_data))
+    owned = by_topic(told.owned.items()) if assignor == "sticky" else by_topic(read.owned_partitions)
     return owned, -1 if told.generation is None else told.generation  # librdkafka's cooperative-sticky writes sticky's bytes

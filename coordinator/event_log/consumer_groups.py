@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .consumer_state import ConsumerState
 from .consumer_story import KINDS as KINDS
 from .consumer_story import ConsumerStory
 from .reader import Line
@@ -9,7 +10,15 @@ from .views import GroupView, Note
 from .words import printable
 
 
-def note_consumer_event(timeline: object, group: GroupView, line: Line) -> None:
+def follow_consumer_event(group: GroupView, line: Line) -> None:
+    """Fold one event of a consumer group into its state, and tell nothing."""
+    if group.followed is None:
+        group.followed = ConsumerState()
+    group.followed.follow(line)
+    group.state = group.followed.state()
+
+
+def note_consumer_event(group: GroupView, line: Line) -> None:
     """Tell one event of a consumer group, and remember what later sentences need."""
     if group.consumers is None:
         group.consumers = ConsumerStory()

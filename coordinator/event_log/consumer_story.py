@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from .consumer_state import ConsumerState
 from .reader import Line
 from .words import listed, partitions, printable
 
@@ -16,59 +17,38 @@ _MOST_TOLD: Final = 5
 Partitions = dict[str, tuple[int, ...]]
 
 
-class ConsumerStory:
+class ConsumerStory(ConsumerState):
     """What is known of a consumer group: its epochs, its members' targets, what each has and has yet to revoke."""
-
-    def __init__(self) -> None:
-        self.begin()
 
     def begin(self, *, classic: bool = False) -> None:
         """Forget what was known: another membership begins."""
-        self.epoch = 1
-        self.assignment_epoch = 0
-        self.members: dict[str, int] = {}  # epochs
-        self.settled: set[str] = set()
+        super().begin(classic=classic)
+        self._came: str | None = None  # the member that the last event brought
         self.targets: dict[str, Partitions] = {}
         self.has: dict[str, Partitions] = {}
         self.revoking: dict[str, Partitions] = {}
-        self.classic = classic
-
-    def state(self) -> str:
-        """The group's state as Kafka shows it."""
-        if self.classic:
-            return "Stable"
-        if not self.members:
-            return "Empty"
-        if self.epoch > self.assignment_epoch:
-            return "Assigning"
-        if len(self.settled) < len(self.members):
-            return "Reconciling"
-        done = all(member in self.settled and epoch == self.assignment_epoch for member, epoch in self.members.items())
-        return "Stable" if done else "Reconciling"
 
     def tell(self, line: Line) -> str:
-        """One event as a sentence."""
+        """Follow one event; it as a sentence."""
+        came = line.get("member") if line.get("member") not in self.members else None
+        self.follow(line)
+        self._came = came
         return _TELL[line["type"]](self, line)
 
     def _created(self, line: Line) -> str:
-        self.begin()
         instead = ", in the place of an empty classic group; its offsets stay" if line["replaced_classic"] else ""
         return f"The group is a consumer group (KIP-848) from now on{instead}."
 
     def _reset(self, line: Line) -> str:
-        self.begin(classic=True)
         return "The empty consumer group became an empty classic group; its offsets stay."
 
     def _upgraded(self, line: Line) -> str:
-        self.begin()
-        self.epoch = line["group_epoch"]
         return (
             f"The classic group became a consumer group at epoch {self.epoch}, because a member of the consumer protocol joined; "
             f"kept is what {_names(line['members'])} had."
         )
 
     def _downgraded(self, line: Line) -> str:
-        self.begin(classic=True)
         return f"The group became a classic group in generation {line['generation']}, because all who are left use the classic protocol."
 
     def _subscribed(self, line: Line) -> str:
@@ -77,8 +57,7 @@ class ConsumerStory:
         if line["topic_regex"]:
             wanted.append(f"what matches {printable(line['topic_regex'])}")
         protocol = "consumer" if line["classic"] is None else "classic"
-        verb = "says of itself that it" if member in self.members else f"joined with the {protocol} protocol and"
-        self.members.setdefault(member, 0)
+        verb = f"joined with the {protocol} protocol and" if member == self._came else "says of itself that it"
         return f"Member {who} {verb} subscribes to {listed(wanted) or 'nothing'}."
 
     def _replaced(self, line: Line) -> str:
@@ -86,24 +65,19 @@ class ConsumerStory:
         for known in (self.targets, self.has, self.revoking):
             if old in known:
                 known[new] = known.pop(old)
-        self.members.pop(old, None)
-        self.members[new] = 0
         instance = printable(line["subscription"]["group_instance_id"] or "")
         return f"Static member {instance} came back as {printable(new)} and keeps what {printable(old)} had."
 
     def _removed(self, line: Line) -> str:
         member = line["member"]
-        self.members.pop(member, None)
         for known in (self.targets, self.has, self.revoking):
             known.pop(member, None)
         return f"Member {printable(member)} is no longer in the group ({printable(line['reason'])})."
 
     def _bumped(self, line: Line) -> str:
-        self.epoch = line["group_epoch"]
         return f"The group went to epoch {self.epoch}: {printable(line['reason'])}."
 
     def _assigned(self, line: Line) -> str:
-        self.assignment_epoch = line["assignment_epoch"]
         changed = {target["member_id"]: _by_topic(target["topics"]) for target in line["targets"]}
         self.targets.update(changed)
         if line["assignor"] is None:
@@ -119,13 +93,10 @@ class ConsumerStory:
         return f"Assignor {who} failed ({why}); nothing changed, and the request was refused."
 
     def _reconciled(self, line: Line) -> str:
-        member, who = line["member"], printable(line["member"])
-        epoch = self.members[member] = line["member_epoch"]
+        member, who, epoch = line["member"], printable(line["member"]), line["member_epoch"]
         has, revoking = self.has[member], self.revoking[member] = _by_topic(line["held"]), _by_topic(line["revoking"])
         if line["state"] == "stable" and epoch >= 0:
-            self.settled.add(member)
             return f"Member {who} is at epoch {epoch} and has {partitions(has)}, which is all it is to have."
-        self.settled.discard(member)
         if epoch < 0:
             return f"Static member {who} left for a while; until its session ends it keeps {partitions(has)}."
         if line["state"] == "unrevoked partitions":

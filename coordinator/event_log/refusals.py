@@ -31,7 +31,9 @@ class Refusals:
 
     def errors(self, line: Line) -> tuple[set[str], str]:
         """The errors of an answer that are worth telling, and the fault that asked for them, or ""."""
-        errors = set(line.get("errors", ()))
+        if not line.get("errors"):
+            return set(), ""
+        errors = set(line["errors"])
         injected = self._injected.pop(_request(line), "") if errors else ""
         return (errors if injected else errors - _ROUTINE), injected
 

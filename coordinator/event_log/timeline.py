@@ -7,11 +7,11 @@ Works line by line, so a log can be followed while it grows, and in time linear 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ..wire.consumer_protocol import Subscription
-from .blobs import assignment, both, by_topic, claims, decoded, is_cooperative, minus
-from .consumer_groups import KINDS, note_consumer_event
+from .blobs import COOPERATIVE, assignment, both, by_topic, claims, is_cooperative, minus, subscription
+from .consumer_groups import KINDS, follow_consumer_event, note_consumer_event
 from .expired_offsets import note_expiry
 from .ownership import Ownership
 from .reader import Line, LineNumbers
@@ -25,9 +25,13 @@ _MOST_CAUSES = 64
 
 
 class Timeline:
-    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that belongs to a rebalance, too."""
+    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that belongs to a rebalance, too.
 
-    def __init__(self, *, details: bool = False) -> None:
+    `stories`: tell what happens in consumer groups (KIP-848); else only their state is followed.
+    """
+
+    def __init__(self, *, details: bool = False, stories: bool = True) -> None:
+        self.stories = stories
         self.header: Line = {}
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
@@ -43,7 +47,8 @@ class Timeline:
 
     def feed(self, line: Line) -> None:
         """Fold one line."""
-        self.end_ms = max(self.end_ms, line["at_ms"])
+        if line["at_ms"] > self.end_ms:
+            self.end_ms = line["at_ms"]
         stream, kind = line["stream"], line["type"]
         if stream == "run":
             self.header = line
@@ -88,15 +93,15 @@ class Timeline:
             self._steps.wire(group, line, injected)
         if group is None:
             return
-        member = group.members.get(line.get("member", ""))
-        if line["type"] == "RequestAnswered" and member is not None:
+        member, kind = group.members.get(line.get("member", "")), line["type"]
+        if kind == "RequestAnswered" and member is not None:
             self._answered(group, member, line)
-        elif line["type"] in ("RequestSeen", "RequestRefused"):
+        elif kind in ("RequestSeen", "RequestRefused"):
             if member is not None and not errors:
                 member.seen_ms, member.seen_by = line["at_ms"], line.get("api", "")
                 if line.get("api") == "heartbeat" and member.learned_ms is None:  # successful ones are not in the log
                     member.learned_ms, member.learned_by = line["at_ms"], line["seq"]
-            if line["type"] == "RequestRefused" and errors:
+            if kind == "RequestRefused" and errors:
                 self._refusals.refused(group, member, line, injected)
 
     def _answered(self, group: GroupView, member: MemberView, line: Line) -> None:
@@ -156,8 +161,8 @@ class Timeline:
         """Take over what a member asks for; returns how that differs from before."""
         before, after = member.subscription, None
         if group.protocol_type == "consumer" and line["protocols"]:
-            after = decoded(Subscription.decode, line["protocols"][0]["metadata"])
-            subscriptions = [(row["name"], decoded(Subscription.decode, row["metadata"])) for row in line["protocols"]]
+            subscriptions = [(row["name"], subscription(row["metadata"])) for row in line["protocols"]]
+            after = subscriptions[0][1]
             member.cooperative = is_cooperative(subscriptions)
         member.subscription = after
         member.seen_ms, member.seen_by = line["at_ms"], "join_group"
@@ -299,15 +304,14 @@ class Timeline:
 
     def _share(self, group: GroupView, row: dict[str, Any], line: Line) -> Share:
         member = group.member(row["member_id"])
-        before, now = member.assignment or {}, assignment(row["assignment"]) if group.protocol_type == "consumer" else None
-        member.assignment = now
+        before, given = member.assignment or {}, assignment(row["assignment"]) if group.protocol_type == "consumer" else None
+        now = member.assignment = None if given is None else dict(given)  # each its own: by it a member is known to have gone on with it
         share = Share(
             member.name, member.member_id, now, len(row["assignment"]) // 2, minus(now or {}, before), minus(before, now or {}),
             member.cooperative, both(member.held, now or {}), member.pause,
         )  # fmt: skip
-        claim = claims(line["protocol_name"], row["subscription"]) if group.protocol_type == "consumer" else None
-        if claim is not None:
-            share.claimed, share.claimed_generation = claim
+        if line["protocol_name"] in ("sticky", COOPERATIVE) and group.protocol_type == "consumer":
+            share.claim = partial(claims, line["protocol_name"], row["subscription"])
         return share
 
     def _rejected(self, group: GroupView, line: Line) -> None:
@@ -326,6 +330,12 @@ class Timeline:
 
     def _transaction_ended(self, group: GroupView, line: Line) -> None:
         group.commits += bool(line["partitions"])
+
+    def _consumers(self, group: GroupView, line: Line) -> None:
+        if self.stories:
+            note_consumer_event(group, line)
+        else:
+            follow_consumer_event(group, line)
 
     def _gone(self, group: GroupView, line: Line) -> None:
         current = group.current
@@ -375,5 +385,5 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
     "GroupDeleted": Timeline._gone,
     "GroupUnloaded": Timeline._gone,
     "GroupLoaded": Timeline._loaded,
-    **dict.fromkeys(KINDS, note_consumer_event),
+    **dict.fromkeys(KINDS, Timeline._consumers),
 }

@@ -6,10 +6,12 @@ Instants and durations are whole milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .consumer_state import ConsumerState
     from .consumer_story import ConsumerStory
 
 from ..wire.consumer_protocol import Subscription
@@ -80,6 +82,10 @@ class Change:
     note: dict[str, Any] = field(default_factory=dict)
 
 
+def _no_claim() -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Share:
     """What one member has in a generation, and how that differs from what it had before."""
@@ -94,8 +100,19 @@ class Share:
     kept: Partitions = field(default_factory=dict)  # what it went on consuming all through the rebalance: cooperative members only
     pause: Pause | None = None  # how long it stood still on the way here
     resumed_ms: int | None = None  # when its SyncGroup was answered
-    claimed: Partitions | None = None  # what its JoinGroup claimed for a sticky assignor; None: the assignor does not look
-    claimed_generation: int = -1
+    claim: Callable[[], tuple[Partitions, int] | None] = _no_claim  # reads what its JoinGroup claimed for a sticky assignor
+
+    @property
+    def claimed(self) -> Partitions | None:
+        """What its JoinGroup claimed for a sticky assignor; None: the assignor does not look."""
+        found = self.claim()
+        return None if found is None else found[0]
+
+    @property
+    def claimed_generation(self) -> int:
+        """Of which generation that is; -1: it does not say."""
+        found = self.claim()
+        return -1 if found is None else found[1]
 
 
 @dataclass(slots=True)
@@ -193,6 +210,7 @@ class GroupView:
     created_ms: int
     state: str = "Empty"
     consumers: ConsumerStory | None = None  # what is known of it as a consumer group (KIP-848)
+    followed: ConsumerState | None = None  # the same where its story is not told
     given_up_as: str = ""  # its state when a coordinator gave it up, while it is Dead for that reason
     generation: int = 0
     leader: str | None = None

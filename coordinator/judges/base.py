@@ -6,9 +6,10 @@ Owns the verdicts and their three outcomes. A judge keeps state of its own per g
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 Line = dict[str, Any]
+NEVER: Final = 1 << 62
 
 
 class Judgement(Enum):
@@ -61,15 +62,23 @@ class Judge:
     """The streams that have to be in the log."""
     looks_at: ClassVar[frozenset[str] | None] = None
     """The types of lines that it looks at: others it need not be shown, and it says the same. None: all."""
+    of_streams: ClassVar[frozenset[str] | None] = None
+    """The same of streams: of others it need not be shown a line, whatever its type. None: all."""
+    timed: ClassVar[bool] = False
+    """Whether it has something to say of the mere passing of time: then it is told when a line comes at its `due_ms` or later."""
     goes_on: ClassVar[bool] = False
     """Whether what it has seen still counts when a snapshot was restored; others begin anew then, and keep what they have found."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
+        self.due_ms = NEVER
 
     def see(self, line: Line) -> None:
         """Look at the next line."""
         raise NotImplementedError
+
+    def passed(self, now_ms: int) -> None:
+        """The log has come to this instant: for judges that are `timed`, also at its end."""
 
     def finish(self) -> None:
         """The log has ended."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ..event_log.blobs import assignment, by_topic, decoded
+from ..event_log.blobs import assignment, by_topic, subscription
 from ..event_log.views import Partitions
-from ..wire.consumer_protocol import Subscription
 from .base import Judge, Line
-from .consumer_groups import CHANGES, ConsumerGroups, GroupSeen
+from .consumer_groups import CHANGES, GroupSeen, KnowsConsumerGroups
 
 _NONE = -1
 
 
-class CommitsStayWithinGeneration(Judge):
+class CommitsStayWithinGeneration(KnowsConsumerGroups):
     """No commit is accepted from a stale generation."""
 
     name = "no_stale_commit"
@@ -30,19 +29,23 @@ class CommitsStayWithinGeneration(Judge):
         super().__init__()
         self._requests: dict[int, Line] = {}
         self._members: dict[str, set[str]] = {}
-        self._consumers = ConsumerGroups()
         self._stored: dict[str, list[str]] = {}  # the members of each group's stored generation: a coordinator loads those (ERR-7)
 
     def see(self, line: Line) -> None:
-        kind, group = line["type"], line.get("group", "")
-        members = self._members.setdefault(group, set())
-        self._consumers.see(line)
-        consumers = self._consumers.get(group)
-        if kind == "RequestSeen" and line.get("api") in ("offset_commit", "txn_offset_commit"):
-            self._requests[line["seq"]] = line
+        kind = line["type"]
+        if kind == "RequestSeen":
+            if line.get("api") in ("offset_commit", "txn_offset_commit"):
+                self._requests[line["seq"]] = line
         elif kind in ("RequestAnswered", "RequestRefused"):
             self._requests.pop(line["cause"] or _NONE, None)
-        elif kind == "MemberJoined":
+        else:
+            self._see_group(line, kind, line.get("group", ""))
+
+    def _see_group(self, line: Line, kind: str, group: str) -> None:
+        members = self._members.setdefault(group, set())
+        self.consumers.see(line)
+        consumers = self.consumers.get(group)
+        if kind == "MemberJoined":
             members.add(line["member"])
         elif kind == "MemberReplaced":
             members.discard(line["replaced"])
@@ -102,7 +105,30 @@ class CommitsStayWithinGeneration(Judge):
                     self.blame(line, f"a commit of epoch {epoch} of {name} was accepted for {where}, which it did not have then")
 
 
-class CommitsStayWithinAssignment(Judge):
+class _Stored:
+    """A member's part of a stored generation. Its bytes are read when it commits, which most members of large groups do seldom."""
+
+    __slots__ = ("_assignment", "_places", "_subscription")
+
+    def __init__(self, assignment: str, subscription: str) -> None:
+        self._assignment = assignment
+        self._subscription = subscription
+        self._places: set[tuple[str, int]] | None = None
+
+    def rejoined(self) -> None:
+        """What it owned when it joined does not count any more."""
+        self._subscription, self._places = "", None
+
+    def places(self) -> set[tuple[str, int]]:
+        """The partitions that it may commit for."""
+        if self._places is None:
+            read = subscription(self._subscription)
+            owned = set() if read is None else _flat(by_topic(read.owned_partitions))
+            self._places = owned | _flat(assignment(self._assignment) or {})
+        return self._places
+
+
+class CommitsStayWithinAssignment(KnowsConsumerGroups):
     """A member commits for what it was given. Kafka does not ask for that; an application that breaks it commits for others."""
 
     name = "commits_within_assignment"
@@ -117,47 +143,38 @@ class CommitsStayWithinAssignment(Judge):
 
     def __init__(self) -> None:
         super().__init__()
-        self._given: dict[tuple[str, str], set[tuple[str, int]]] = {}
-        self._still_owned: dict[tuple[str, str], set[tuple[str, int]]] = {}
-        self._consumers = ConsumerGroups()
+        self._given: dict[str, dict[str, _Stored]] = {}
+        """Of each group's stored generation, by member."""
         self._deleted: set[str] = set()
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
-        self._consumers.see(line)
+        self.consumers.see(line)
         if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded"):
-            self._forget(group)
+            self._given.pop(group, None)
         if kind == "TopicDeleted":
             self._deleted.add(line["topic"])
         if kind == "GenerationStored" and line["protocol_type"] == "consumer":
-            self._forget(group)
-            for member in line["members"]:
-                key = group, member["member_id"]
-                self._given[key] = _flat(assignment(member["assignment"]) or {})
-                subscription = decoded(Subscription.decode, member["subscription"])
-                if subscription is not None:
-                    self._still_owned[key] = _flat(by_topic(subscription.owned_partitions))
+            self._given[group] = {row["member_id"]: _Stored(row["assignment"], row["subscription"]) for row in line["members"]}
         elif kind == "MemberRejoined":
-            self._still_owned.pop((group, line["member"]), None)
+            given = self._given.get(group, {})
+            if line["member"] in given:
+                given[line["member"]].rejoined()
         elif kind == "OffsetsCommitted" and line.get("member"):
-            given = self._given_to(group, line["member"])
-            if given is None:
+            places = self._given_to(group, line["member"])
+            if places is None:
                 return
-            gone = set() if self._consumers.get(group) is None else self._deleted
+            gone = set() if self.consumers.get(group) is None else self._deleted
             for row in line["offsets"]:
-                if (row["topic"], row["partition"]) not in given and row["topic"] not in gone:
+                if (row["topic"], row["partition"]) not in places and row["topic"] not in gone:
                     who = line["member"]
                     self.blame(line, f"{who} committed {row['topic']}-{row['partition']} at {row['offset']}, which it did not have")
 
-    def _forget(self, group: str) -> None:
-        self._given = {key: found for key, found in self._given.items() if key[0] != group}
-        self._still_owned = {key: found for key, found in self._still_owned.items() if key[0] != group}
-
     def _given_to(self, group: str, member: str) -> set[tuple[str, int]] | None:
-        consumers = self._consumers.get(group)
+        consumers = self.consumers.get(group)
         if consumers is None:
-            given = self._given.get((group, member))
-            return None if given is None else given | self._still_owned.get((group, member), set())
+            given = self._given.get(group, {}).get(member)
+            return None if given is None else given.places()
         seen = consumers.members.get(member)
         return None if seen is None else {*seen.held, *seen.revoking}
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from .base import Line
+from .base import Judge, Line
 
 TopicPartition = tuple[str, int]
 
@@ -111,9 +111,16 @@ class ConsumerGroups:
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupSeen] = {}
+        self._last: Line = {}
+        self._changed: GroupSeen | None = None
 
     def see(self, line: Line) -> GroupSeen | None:
-        """Fold a line; the group it is about, if that is a consumer group after it and the line changed it."""
+        """Fold a line, also if it is shown again; the group it is about, if that is a consumer group after it and the line changed it."""
+        if line is not self._last:
+            self._last, self._changed = line, self._fold(line)
+        return self._changed
+
+    def _fold(self, line: Line) -> GroupSeen | None:
         kind = line["type"]
         if kind == "TopicDeleted":
             self._topic_deleted(line["topic"], line["topic_id"])
@@ -140,6 +147,14 @@ class ConsumerGroups:
     def get(self, name: str) -> GroupSeen | None:
         """A group; None if it is no consumer group."""
         return self.groups.get(name)
+
+
+class KnowsConsumerGroups(Judge):
+    """A judge to whom consumer groups are known. Those of one panel know them together: each shows them what it is shown itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.consumers = ConsumerGroups()
 
 
 def _fold_member(group: GroupSeen, line: Line) -> None:

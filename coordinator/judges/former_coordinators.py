@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 from .base import Line
 
+ANSWERS = frozenset({"RequestAnswered", "RequestRefused"})
+"""The lines of other streams than `group` that are to be sorted out."""
+_COMES_OR_GOES = frozenset({"GroupLoaded", "GroupUnloaded", "GroupDeleted"})
 _WRITES = frozenset({"OffsetsCommitted", "OffsetsPending"})
 
 
@@ -30,9 +33,11 @@ class Coordinators:
     def sort_out(self, line: Line) -> Sequence[Line]:
         """The lines that count now that this one came."""
         kind = line["type"]
-        if kind in ("RequestAnswered", "RequestRefused"):
-            held_back = self._held_back.pop(line["cause"] or -1, None)
+        if kind in ANSWERS:
+            held_back = self._held_back.pop(line["cause"] or -1, None) if self._held_back else None
             return (line,) if held_back is None or kind == "RequestRefused" else (held_back, line)
+        if "broker" not in line and kind not in _COMES_OR_GOES:
+            return (line,)
         group = line.get("group", "")
         if kind == "GroupLoaded":
             self._succeed(group, line.get("broker"))

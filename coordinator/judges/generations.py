@@ -27,6 +27,7 @@ class GenerationsGrow(Judge):
         "a group's generation never decreases, and each begins once (a deleted group begins anew, a loaded one where it was stored); "
         "nor do the group epoch and the member epochs of a consumer group"
     )
+    of_streams = frozenset({"group"})
 
     def __init__(self) -> None:
         super().__init__()

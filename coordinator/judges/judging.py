@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from .base import Judge, Judgement, Line, Verdict
 from .commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration, CommittedOffsetsGrow, OffsetsOnlyGoBackWhenAsked
-from .former_coordinators import Coordinators
+from .consumer_groups import ConsumerGroups, KnowsConsumerGroups
+from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .ownership import RevokedBeforeAssigned, SingleOwner
 from .records import AcknowledgedRecordsStay, DuplicatesAreUncommitted, IdempotentWritesOnce, NoRecordLostToTheGroup
@@ -33,34 +34,66 @@ class Panel:
         self, judges: Sequence[Callable[[], Judge]] = ALL, *, group: str | None = None, streams: frozenset[str] | None = None
     ) -> None:  # fmt: skip
         self._kinds = judges
-        self._sitting = [kind() for kind in judges]
         self._group = group
         self._streams = set(streams or ())
         self._coordinators = Coordinators()
-        self._shown: dict[str, list[Callable[[Line], None]]] = {}
-        """For each type of lines, who looks at it."""
+        self._shown: dict[tuple[str, str], list[Callable[[Line], None]]] = {}
+        """For each stream and type of lines, who looks at them."""
+        self._at_ms = 0
+        self._over = False
+        self._sit([kind() for kind in judges])
 
     def see(self, line: Line) -> None:
         """Look at the next line."""
-        self._streams.add(line["stream"])
-        if line["type"] == "SnapshotRestored":
-            self._sitting = [one if one.goes_on else _anew(one, kind) for one, kind in zip(self._sitting, self._kinds, strict=True)]
-            self._shown.clear()
-        for counted in self._coordinators.sort_out(line):
-            if self._group is not None and counted.get("group", self._group) != self._group:
-                continue
-            kind = counted["type"]
-            shown = self._shown.get(kind)
-            if shown is None:
-                shown = self._shown[kind] = [one.see for one in self._sitting if one.looks_at is None or kind in one.looks_at]
-            for see in shown:
-                see(counted)
+        stream, kind = line["stream"], line["type"]
+        if kind == "SnapshotRestored":
+            self._sit([one if one.goes_on else _anew(one, anew) for one, anew in zip(self._sitting, self._kinds, strict=True)])
+        if stream == "group" or kind in ANSWERS:
+            self._streams.add(stream)
+            for counted in self._coordinators.sort_out(line):
+                self._show(counted, counted["stream"], counted["type"])
+        else:
+            self._show(line, stream, kind)
 
-    def verdicts(self, since: int = 0) -> Iterator[Verdict]:
-        """The log has ended. `since`: findings before this line do not count."""
+    def _show(self, line: Line, stream: str, kind: str) -> None:
+        shown = self._shown.get((stream, kind))
+        if shown is None:
+            shown = self._looking_at(stream, kind)
+        if self._group is not None and line.get("group", self._group) != self._group:
+            return
+        at_ms = self._at_ms = line["at_ms"]
+        for see in shown:
+            see(line)
+        for one in self._timed:
+            if at_ms >= one.due_ms:
+                one.passed(at_ms)
+
+    def _looking_at(self, stream: str, kind: str) -> list[Callable[[Line], None]]:
+        self._streams.add(stream)
+        of_stream = [one for one in self._sitting if one.of_streams is None or stream in one.of_streams]
+        found = self._shown[stream, kind] = [one.see for one in of_stream if one.looks_at is None or kind in one.looks_at]
+        return found
+
+    def _sit(self, judges: list[Judge]) -> None:
+        """These are the judges from now on. What consumer groups are, they see together."""
+        self._sitting = judges
+        self._timed = [one for one in judges if one.timed]
+        self._shown.clear()
+        together = ConsumerGroups()
+        for one in judges:
+            if isinstance(one, KnowsConsumerGroups):
+                one.consumers = together
+
+    def verdicts(self, since: int = 0, streams: frozenset[str] = frozenset()) -> Iterator[Verdict]:
+        """The log has ended. `since`: findings before this line do not count. `streams`: as of Panel."""
+        if not self._over:
+            self._over = True
+            for one in self._timed:
+                one.passed(self._at_ms)
+            for one in self._sitting:
+                one.finish()
         for one in self._sitting:
-            one.finish()
-            missing = sorted(one.needs - self._streams)
+            missing = sorted(one.needs - self._streams - streams)
             findings = tuple(finding for finding in one.findings if finding.seq >= since)
             if missing:
                 why = f"the log has no stream {' and no stream '.join(missing)}"

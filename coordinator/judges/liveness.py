@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .base import Judge, Line
-from .consumer_groups import ConsumerGroups
+from .consumer_groups import KnowsConsumerGroups
 from .ended_members import EndedMembers
 
 _DONE_TO_MEMBERS = frozenset({
@@ -24,7 +24,7 @@ class _Change(NamedTuple):
     rests: bool
 
 
-class StableWithin(Judge):
+class StableWithin(KnowsConsumerGroups):
     """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so; the dead are out of it."""
 
     name = "stable_within"
@@ -33,6 +33,8 @@ class StableWithin(Judge):
         "ended is one no longer than its session lasts, so that others are given what it had"
     )
     needs = frozenset({"group", "member"})
+    of_streams = frozenset({"fault", "group", "member"})
+    timed = True
 
     def __init__(self, bound_ms: int) -> None:
         super().__init__()
@@ -40,22 +42,24 @@ class StableWithin(Judge):
         self._quiet_since = 0
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
-        self._consumers = ConsumerGroups()
         self._ended = EndedMembers()
 
     def see(self, line: Line) -> None:
         kind = line["type"]
-        self._ended_at = line["at_ms"]
+        self.passed(line["at_ms"])
         self._ended.see(line)
         if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (line["stream"] == "member" and kind in _DONE_TO_MEMBERS):
             self._quiet_since = line["at_ms"]
         elif line["stream"] != "group":
             return
-        elif (group := self._consumers.see(line)) is not None:
+        elif (group := self.consumers.see(line)) is not None:
             self._changes.setdefault(line["group"], []).append(_Change(line, group.rests()))
         elif kind in _BUSY or kind in _AT_REST or kind == "GroupLoaded":
             rests = kind in _AT_REST or (kind == "GroupLoaded" and line["state"] in ("Stable", "Empty"))
             self._changes.setdefault(line["group"], []).append(_Change(line, rests))
+
+    def passed(self, now_ms: int) -> None:
+        self._ended_at = now_ms
 
     def finish(self) -> None:
         due = self._quiet_since + self._bound_ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..event_log.blobs import assignment
 from .base import Judge, Line
-from .consumer_groups import CHANGES, LEFT_FOR_NOW, ConsumerGroups, GroupSeen, TopicPartition
+from .consumer_groups import CHANGES, LEFT_FOR_NOW, GroupSeen, KnowsConsumerGroups, TopicPartition
 
 
 def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
@@ -17,7 +17,7 @@ def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
     return owners
 
 
-class SingleOwner(Judge):
+class SingleOwner(KnowsConsumerGroups):
     """One owner of a partition: within a generation, and in a consumer group at every moment."""
 
     name = "single_owner"
@@ -27,12 +27,8 @@ class SingleOwner(Judge):
     )
     looks_at = CHANGES | {"GenerationStored"}
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._consumers = ConsumerGroups()
-
     def see(self, line: Line) -> None:
-        group = self._consumers.see(line)
+        group = self.consumers.see(line)
         if group is not None and line["type"] in ("ConsumerMemberReconciled", "ConsumerMemberReplaced"):
             self._see_member(line, group)
         if line["type"] != "GenerationStored" or line["protocol_type"] != "consumer":

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, NamedTuple
 
-from .base import Judge, Line
+from .base import NEVER, Judge, Line
 
 _MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
 _CONSUMER_SESSION_MS: Final = 60_000
@@ -36,7 +36,6 @@ _OF_SESSIONS: Final = _JOINING | _GROUP_GONE | {
     "ConsumerMemberRemoved"}  # fmt: skip
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
-_NEVER: Final = 1 << 62
 
 _Key = tuple[str, str]
 """Group and member id."""
@@ -56,6 +55,8 @@ class SessionsEnd(Judge):
         "when its group is loaded or a generation is stored; not while its group joins or is not served, or something is done to brokers"
     )
     needs = frozenset({"group", "member"})
+    of_streams = frozenset({"run", "fault", "group", "member"})
+    timed = True
 
     def __init__(self, consumer_session_ms: int | None = None, grace_ms: int = GRACE_MS) -> None:
         super().__init__()
@@ -94,8 +95,13 @@ class SessionsEnd(Judge):
         elif kind == "RunStarted" and self._consumer_session_ms is None:
             told = str((line.get("config") or {}).get(_MAX_SESSION, ""))
             self._consumer_session_ms = int(told) if told.isdecimal() else None
-        if self._silent and self._now >= self._look_at:
+        self.passed(self._now)
+
+    def passed(self, now_ms: int) -> None:
+        self._now = now_ms
+        if self._silent and now_ms >= self._look_at:
             self._look()
+        self.due_ms = self._look_at if self._silent else NEVER
 
     # -- who is silent
 
@@ -197,12 +203,12 @@ class SessionsEnd(Judge):
         return found
 
     def _look(self) -> None:
-        self._look_at = _NEVER
+        self._look_at = NEVER
         for key, who in self._members():
             over_at = self._over_at(key, who)
             if over_at is None or self._now <= over_at:
                 self._late.pop(key, None)
-                self._look_at = min(self._look_at, _NEVER if over_at is None else over_at + 1)
+                self._look_at = min(self._look_at, NEVER if over_at is None else over_at + 1)
                 continue
             due = self._late.setdefault(key, self._now) + _SEEN_LATE_MS
             if self._now >= due:

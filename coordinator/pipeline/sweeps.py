@@ -11,7 +11,7 @@ import json
 import random
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from pathlib import Path
@@ -19,18 +19,19 @@ from typing import Any, Final, NamedTuple
 
 from coordinator.version import __version__
 
-from ..event_log import EventLog
-from ..judges import Judgement
+from ..event_log.reader import Line
+from ..event_log.unwritten import UnwrittenLog
+from ..judges import ALL, Judgement
 from ..simulator import catalogue
 from ..simulator.environment import EPOCH_MS
 from ..simulator.reading import ScenarioError
-from ..simulator.run import run_scenario, verdicts
+from ..simulator.run import STREAMS, judges_of, run_scenario
 from ..simulator.scenario import Scenario, read_scenario
 from ..simulator.schema import TABLES as KEYS
 from ..simulator.schema import duration_ms
 from .fold.run import RunFold
-from .schemas import SCHEMA_VERSION, Row
-from .windows import Traffic, Windows, window_rows
+from .schemas import SCHEMA_VERSION, TABLES, Row
+from .windows import COUNTED, Traffic, Windows, window_rows
 
 KEEPS: Final = ("metrics", "tables", "logs")
 _MOST_CELLS = 1_000_000
@@ -223,28 +224,34 @@ def _scenario(text: str, name: str, settings: tuple[str, ...]) -> Scenario:
 
 
 def run_cell(
-    cell: Cell, scenario: str, text: str, emit: Callable[[str, Row], None], *, log_path: str | None = None, windows: Windows = ()
+    cell: Cell, scenario: str, text: str, emit: Callable[[str, Row], None], *, log_path: str | None = None, windows: Windows = (),
+    tables: Collection[str] = TABLES,
 ) -> None:  # fmt: skip
     """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
 
     A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log there, too. Raises OSError for that.
+    `tables`: those whose rows are wanted.
     """
     began = time.process_time()
     run_id: str | None = f"{cell.cell_id}#{cell.seed:x}"
     staged: list[tuple[str, Row]] = []
+    lines: list[Line] = []
     try:
-        log = EventLog(seed=cell.seed, epoch_ms=EPOCH_MS)
         checked = _scenario(text, scenario, cell.settings)
         traffic = Traffic(windows)
+        asked = judges_of(checked)
+        beside = [one for one in asked if one not in ALL]
+        fold = RunFold(
+            str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)),
+            about={"scenario": scenario, "settings": json.dumps(cell.settings)}, beside=beside,
+            tables={*tables, *COUNTED} if windows else tables)  # fmt: skip
+        folding = _Folding(fold, None if log_path is None else lines)
+        log = UnwrittenLog(folding.take, seed=cell.seed, epoch_ms=EPOCH_MS)
         run_scenario(checked, cell.seed, log, traffic.watch)
-        lines = list(log.events())
-        about = {"scenario": scenario, "settings": json.dumps(cell.settings)}
-        fold = RunFold(str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)), about=about)
-        for line in lines:
-            fold.feed(line)
-        fold.finish()
+        folding.finish()
         staged.extend(("windows", (run_id, *row)) for row in window_rows(staged, windows, checked.duration_ms, traffic))
-        broken = [str(verdict.judge) for verdict in verdicts(checked, lines) if verdict.judgement is Judgement.BROKEN]
+        said = zip([*ALL, *beside], fold.verdicts(STREAMS), strict=True)
+        broken = [verdict.judge for one, verdict in said if one in asked and verdict.judgement is Judgement.BROKEN]
         status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
     except Exception as error:  # whatever is wrong with one simulation must not stop the others
         staged, run_id, lines = [], None, []
@@ -252,10 +259,36 @@ def run_cell(
     if log_path is not None and lines:
         _write_log(log_path, lines)
     for table, row in staged:
-        emit(table, row)
+        if table in tables:
+            emit(table, row)
     cpu_ms = round((time.process_time() - began) * 1000)
     emit("cells", (
         cell.cell_id, cell.number, run_id, scenario, cell.variant, list(cell.settings), cell.seed, status, problem, cpu_ms))  # fmt: skip
+
+
+class _Folding:
+    """Folds the lines of a simulation as they come. `kept`: a list for all of them, if somebody wants them."""
+
+    def __init__(self, fold: RunFold, kept: list[Line] | None) -> None:
+        self._fold = fold
+        self._kept = kept
+        self._failure: Exception | None = None
+
+    def take(self, line: Line) -> None:
+        """The next line. What goes wrong with it is not the affair of whoever wrote it: `finish` tells."""
+        if self._kept is not None:
+            self._kept.append(line)
+        if self._failure is None:
+            try:
+                self._fold.feed(line)
+            except Exception as error:
+                self._failure = error
+
+    def finish(self) -> None:
+        """The simulation is over. Raises what went wrong with a line."""
+        if self._failure is not None:
+            raise self._failure
+        self._fold.finish()
 
 
 def _write_log(path: str, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
 QUIET_MS: Final = 30_000
-_AT: Final = {name: {column: at for at, column in enumerate(TABLES[name].names())} for name in ("rebalances", "epochs", "ownership")}
+COUNTED: Final = ("rebalances", "epochs", "ownership")
+"""The tables whose rows windows are counted from."""
+_AT: Final = {name: {column: at for at, column in enumerate(TABLES[name].names())} for name in COUNTED}
 
 
 class Traffic:

@@ -24,7 +24,8 @@ _ALLOCATIONS: Final = 5_000_000
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
 _QUEUED_BYTES: Final = 1 << 16
 """So much of a member's waits at most for the bandwidth of its link when it falls silent."""
-_STREAMS = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
+STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
+"""Those that the log of a simulation has, although no line of theirs may have been written."""
 
 
 def run_scenario(
@@ -73,8 +74,8 @@ def _few_collections() -> Iterator[None]:
         gc.set_threshold(usual, *others)
 
 
-def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = _STREAMS) -> list[Verdict]:
-    """What the judges say that the scenario names, all of them if it names none. `streams`: those that the log has."""
+def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
+    """What makes each judge that the scenario names, all of them if it names none, and those of its bounds."""
     chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
     if SessionsEnd in chosen:
         chosen[chosen.index(SessionsEnd)] = _sessions(scenario)
@@ -82,4 +83,9 @@ def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: fr
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
         chosen.append(partial(FewRebalances, scenario.most_rebalances))
-    return judge(lines, chosen, streams=streams)
+    return chosen
+
+
+def verdicts(scenario: Scenario, lines: Iterable[dict[str, object]], streams: frozenset[str] = STREAMS) -> list[Verdict]:
+    """What the judges of a scenario say of its log. `streams`: those that the log has."""
+    return judge(lines, judges_of(scenario), streams=streams)

@@ -25,10 +25,10 @@ def judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         see(panel, line)
         see(twins[id(panel)][1], line)
 
-    def both_verdicts(panel: Panel, since: int = 0) -> list[Verdict]:
-        found = list(verdicts(panel, since))
+    def both_verdicts(panel: Panel, since: int = 0, streams: frozenset[str] = frozenset()) -> list[Verdict]:
+        found = list(verdicts(panel, since, streams))
         if id(panel) in twins:
-            assert found == list(verdicts(twins[id(panel)][1], since))
+            assert found == list(verdicts(twins[id(panel)][1], since, streams))
         return found
 
     monkeypatch.setattr(Panel, "see", see_both)

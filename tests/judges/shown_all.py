@@ -10,5 +10,5 @@ from coordinator.judges import Judge
 def shown_all(kind: Callable[[], Judge]) -> Judge:
     """The judge that `kind` makes."""
     one = kind()
-    vars(one)["looks_at"] = None
+    vars(one)["looks_at"] = vars(one)["of_streams"] = None
     return one

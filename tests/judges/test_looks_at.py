@@ -60,3 +60,49 @@ def test_a_judge_that_names_no_types_is_shown_all() -> None:
     panel.see({"seq": 0, "at_ms": 0, "stream": "fault", "type": "PauseMember"})
     assert panel._sitting[0].findings == ["PauseMember"]
     assert judge([], [All])[0].findings == ()
+
+
+def test_a_judge_of_some_streams_is_not_shown_the_others() -> None:
+    class OfGroups(_Counts):
+        looks_at = None
+        of_streams = frozenset({"group"})
+
+    panel = Panel([OfGroups])
+    panel.see({"seq": 0, "at_ms": 0, "stream": "wire", "type": "RequestSeen"})
+    panel.see({"seq": 1, "at_ms": 0, "stream": "group", "type": "GroupCreated", "group": "g"})
+    assert panel._sitting[0].findings == ["GroupCreated"]
+
+
+def test_a_judge_of_time_is_told_when_it_is_due_and_at_the_end() -> None:
+    class Late(_Counts):
+        timed = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.due_ms = 20
+
+        def see(self, line: dict[str, object]) -> None:
+            assert line["type"] == "RequestSeen"
+
+        def passed(self, now_ms: int) -> None:
+            self.blame({"seq": now_ms, "at_ms": now_ms}, "told")
+            self.due_ms = 40
+
+    panel = Panel([Late])
+    for at_ms in (10, 25, 30):
+        panel.see({"seq": at_ms, "at_ms": at_ms, "stream": "wire", "type": "RequestSeen"})
+    (verdict,) = panel.verdicts()
+    assert [finding.at_ms for finding in verdict.findings] == [25, 30]
+
+
+def test_verdicts_may_be_asked_twice_and_with_other_streams() -> None:
+    class Ends(_Counts):
+        needs = frozenset({"data"})
+
+        def finish(self) -> None:
+            self.blame({"seq": 7, "at_ms": 7}, "it ended")
+
+    panel = Panel([Ends])
+    assert [str(verdict.judgement) for verdict in panel.verdicts()] == ["not judged"]
+    (verdict,) = panel.verdicts(streams=frozenset({"data"}))
+    assert [finding.seq for finding in verdict.findings] == [7]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from coordinator.pipeline.fold.run import RunFold
 from coordinator.pipeline.plain import Tables
-from coordinator.pipeline.schemas import TABLES
+from coordinator.pipeline.schemas import TABLES, Row
 from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, replay_command, run_cell
 from coordinator.simulator import catalogue
 
@@ -154,3 +155,30 @@ def test_what_must_hold_and_does_not(tmp_path: Path) -> None:
 def test_the_command_that_replays() -> None:
     words = list(replay_command("crash_loop", ("duration=5m",), 7))
     assert words == ["coordinator", "simulate", "crash_loop", "--seed", "7", "--set", "duration=5m", "--log", "run.jsonl"]
+
+
+def test_only_the_tables_that_are_wanted_are_emitted_and_with_the_same_rows() -> None:
+    text, cell = catalogue.text("crash_loop"), Cell("x", 0, "", ("duration=2m",), 3, 1.0)
+    some = ("runs", "metrics", "verdicts", "windows", "rebalances")
+    windows = (("first", 0), ("second", 60_000))
+    found: list[dict[str, list[Row]]] = []
+    for tables in (TABLES, some):
+        found.append({name: [] for name in TABLES})
+        run_cell(cell, "crash_loop", text, lambda table, row: found[-1][table].append(row), windows=windows, tables=tables)
+    every, wanted = found
+    assert all(wanted[name] == every[name] and every[name] for name in some)
+    assert not any(wanted[name] for name in TABLES if name not in (*some, "cells"))
+    assert [row[:-1] for row in wanted["cells"]] == [row[:-1] for row in every["cells"]]
+
+
+def test_what_goes_wrong_in_the_fold_fails_the_cell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def feed(self: RunFold, line: dict[str, object]) -> None:
+        raise ValueError(f"no line {line['seq']}")
+
+    monkeypatch.setattr(RunFold, "feed", feed)
+    rows: list[tuple[str, Row]] = []
+    text = catalogue.text("crash_loop")
+    run_cell(Cell("x", 0, "", ("duration=1m",), 3, 1.0), "crash_loop", text, lambda table, row: rows.append((table, row)))
+    ((table, row),) = rows
+    assert table == "cells"
+    assert row[7:9] == ("failed", "ValueError: no line 0")

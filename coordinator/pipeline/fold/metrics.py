@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..schemas import TABLES, Row
-from .observer import Emit
+from .observer import Emit, Line
 
 _AT: Final = {name: {column: number for number, column in enumerate(table.names())} for name, table in TABLES.items()}
 """Where each column stands in a row."""
-_TYPE: Final = _AT["events"]["type"]
 
 
 class Metrics:
-    """Table `metrics`. `take` every row of the other tables, then `finish`."""
+    """Table `metrics`. `take` every row of the other tables, but for events, of which each `event` is a line; then `finish`."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(TABLES["metrics"].names()[1:], 0)
         self._free_since: dict[tuple[Any, ...], int] = {}
-        self._crashed: dict[tuple[str, str], int] = {}
+        self._crashed: dict[tuple[str | None, str], int] = {}
+        self._events = 0
         self._expired: list[tuple[str, str, int]] = []
 
     def take(self, table: str, row: Row) -> None:
@@ -31,9 +31,16 @@ class Metrics:
         if count is not None:
             count(self, row, _AT[table])
 
+    def event(self, line: Line) -> None:
+        """A row of table `events`, as the line that it is made of."""
+        self._events += 1
+        if line["type"] == "MemberCrashed" and line.get("member"):
+            self._crashed[line.get("group"), line["member"]] = line["at_ms"]
+
     def finish(self, end_ms: int, emit: Emit) -> None:
         """Emit the run's row."""
         sums = self._sums
+        sums["events"] = self._events
         for free_since in self._free_since.values():
             self._unavailable(end_ms - free_since)
         for group, member, at_ms in self._expired:
@@ -49,11 +56,6 @@ class Metrics:
     def _unavailable(self, length_ms: int) -> None:
         self._sums["unavailable_partition_ms"] += length_ms
         self._sums["longest_unavailable_ms"] = max(self._sums["longest_unavailable_ms"], length_ms)
-
-    def _event(self, row: Row, at: dict[str, int]) -> None:
-        self._sums["events"] += 1
-        if row[_TYPE] == "MemberCrashed" and row[at["member_id"]]:
-            self._crashed[row[at["group_id"]], row[at["member_id"]]] = row[at["at_ms"]]
 
     def _rebalance(self, row: Row, at: dict[str, int]) -> None:
         sums, took_ms = self._sums, row[at["duration_ms"]]
@@ -105,7 +107,7 @@ class Metrics:
 
 
 _COUNTS: Final = {
-    "events": Metrics._event, "rebalances": Metrics._rebalance, "generations": Metrics._generation, "epochs": Metrics._epoch,
+    "rebalances": Metrics._rebalance, "generations": Metrics._generation, "epochs": Metrics._epoch,
     "ownership": Metrics._owned, "members": Metrics._member, "requests": Metrics._request, "commits": Metrics._commit,
     "findings": Metrics._finding,
 }  # fmt: skip

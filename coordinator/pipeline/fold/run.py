@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...event_log.timeline import Timeline
-from ...judges import ALL, Judge
-from ..schemas import Row
+from ...judges import ALL, Verdict
+from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
 from .epochs import Epochs
 from .members import Members
@@ -17,7 +17,7 @@ from .observer import Line, Observer
 from .ownership import Ownership
 from .rebalances import Rebalances
 from .requests import Commits, Requests
-from .verdicts import Verdicts
+from .verdicts import JudgeMaker, Verdicts
 
 UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 """What folding a line ends in that lacks what its type has, or holds something else."""
@@ -26,23 +26,27 @@ UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, As
 class RunFold:
     """One run. `feed` its lines, header first, then `finish`.
 
-    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had.
+    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had. `judges` are
+    those of the tables, `beside` those who are only asked by `verdicts`. `tables`: those whose rows are emitted.
     """
 
     def __init__(
         self, run_id: str, log: str, emit: Callable[[str, Row], None], *, about: Mapping[str, str] | None = None,
-        judges: tuple[type[Judge], ...] = ALL,
+        judges: Sequence[JudgeMaker] = ALL, beside: Sequence[JudgeMaker] = (), tables: Collection[str] = TABLES,
     ) -> None:  # fmt: skip
         self.run_id = run_id
         self._log = log
         self._sink = emit
         self._about = about or {}
-        self._timeline = Timeline()
+        self._timeline = Timeline(stories=False)
         self._rebalances = Rebalances(self._emit, self._timeline)
+        self._verdicts = Verdicts(self._emit, judges, beside)
         self._observers: tuple[Observer, ...] = (
             self._rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
-            Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), Verdicts(self._emit, judges),
+            Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), self._verdicts,
         )  # fmt: skip
+        self._tables = frozenset(tables)
+        self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
         """Who sees the lines of each stream."""
         self._metrics = Metrics()
@@ -68,14 +72,18 @@ class RunFold:
         if at_ms > self.end_ms:
             self.end_ms = at_ms
         self.lines += 1
-        get = line.get
-        row = (
-            self.run_id, line["seq"], at_ms, stream, kind, get("cause"), get("group"), get("generation"), get("member"), get("broker"),
-            get("topic"), get("partition"), detail(line))  # fmt: skip
-        self._metrics.take("events", row)
+        self._metrics.event(line)
+        row = self._event(line) if self._events else ()
         if self._staged:
             self._flush()
-        self._sink("events", row)
+        if row:
+            self._sink("events", row)
+
+    def _event(self, line: Line) -> Row:
+        get = line.get
+        return (
+            self.run_id, line["seq"], line["at_ms"], line["stream"], line["type"], get("cause"), get("group"), get("generation"),
+            get("member"), get("broker"), get("topic"), get("partition"), detail(line))  # fmt: skip
 
     def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
         """The run's log has ended."""
@@ -99,9 +107,14 @@ class RunFold:
         self._observers = ()  # they hold this object, and it holds all that it knows of the run: nobody should have to look for that
         self._seeing.clear()
 
+    def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
+        """After `finish`: what all judges say, those of the tables first. `streams`: those that the log is known to have."""
+        return self._verdicts.verdicts(streams)
+
     def _emit(self, table: str, row: tuple[Any, ...]) -> None:
         own = (self.run_id, *row)
-        self._staged.append((table, own))
+        if table in self._tables:
+            self._staged.append((table, own))
         self._metrics.take(table, own)
 
     def _flush(self) -> None:

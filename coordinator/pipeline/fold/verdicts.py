@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 
-from ...judges import Judge, Panel
+from ...judges import Judge, Panel, Verdict
 from .observer import Emit, Line, Observer
+
+JudgeMaker = Callable[[], Judge]
 
 
 class Verdicts(Observer):
-    """Tables `verdicts` and `findings`: what `coordinator.judges.judge` says, line by line."""
+    """Tables `verdicts` and `findings`: what `coordinator.judges.judge` says, line by line. `beside`: judges whose word is in no table."""
 
-    def __init__(self, emit: Emit, judges: Sequence[type[Judge]]) -> None:
+    def __init__(self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()) -> None:
         super().__init__(emit)
-        self._panel = Panel(judges)
+        self._of_tables = len(judges)
+        self._panel = Panel([*judges, *beside])
 
     def see(self, line: Line) -> None:
         """One line."""
@@ -21,7 +25,11 @@ class Verdicts(Observer):
 
     def finish(self) -> None:
         """The verdicts."""
-        for verdict in self._panel.verdicts():
+        for verdict in islice(self._panel.verdicts(), self._of_tables):
             self.emit("verdicts", (verdict.judge, verdict.promise, str(verdict.judgement), verdict.why or None, len(verdict.findings)))
             for finding in verdict.findings:
                 self.emit("findings", (verdict.judge, finding.seq, finding.at_ms, finding.text))
+
+    def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
+        """What all judges say, those of no table last. `streams`: those that the log is known to have."""
+        return list(self._panel.verdicts(streams=streams))

@@ -138,7 +138,7 @@ def simulate_bin(
         with TableWriter(out / "tables", chunk, keep=only if chunk == 0 else (), only=only) as writer:
             for cell in bin_:
                 path = str(out / "logs" / f"{cell.cell_id}.jsonl.gz") if keep == "logs" else None
-                run_cell(cell, scenario, text, writer.emit, log_path=path, windows=windows)
+                run_cell(cell, scenario, text, writer.emit, log_path=path, windows=windows, tables=only)
     except OSError as error:
         return {"chunk": chunk, "rows": "", "problem": f"{error.filename or out}: {error.strerror or error}"}
     return {"chunk": chunk, "rows": json.dumps(writer.counts), "problem": ""}
