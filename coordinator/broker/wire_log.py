@@ -13,7 +13,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..errors import ErrorCode
-from ..wire.schema import Request
+from ..event_log.text import text, value_text
+from ..wire.schema import Field, Request
 
 if TYPE_CHECKING:
     from ..event_log import EventLog
@@ -48,8 +49,10 @@ def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, mes
     if not log.writable:
         log.leave_out(now)
         return None
-    extra = {field: value for field in ("group_instance_id", "transactional_id") if (value := getattr(message, field, None)) is not None}
-    return log.append("wire", "RequestSeen", at_ms=now, **_places(message), api=name, version=version, client=client_id, peer=peer, **extra)
+    extra = "".join([f',"{name}":{text(value)}' for name in _FIELDS[type(message)].own if (value := getattr(message, name)) is not None])
+    return log.add(
+        "wire", "RequestSeen", now, None,
+        f'{_text_of(_places(message))},"api":"{name}","version":{version},"client":{text(client_id)},"peer":{text(peer)}{extra}')
 
 
 def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, now: int, errors: Errors | None = None) -> None:
@@ -66,16 +69,14 @@ def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, no
     if not log.writable:
         log.leave_out(now)
         return
-    places = _places(call.message) | _places(answer)
-    kind = "RequestRefused" if errors else "RequestAnswered"
-    about: dict[str, Any] = {"api": name}
+    rest = f'{_text_of(_places(call.message) | _places(answer))},"api":"{name}"'
     if call.cause is None:
-        about |= {"version": call.version, "client": call.client_id, "peer": peer}
+        rest += f',"version":{call.version},"client":{text(call.client_id)},"peer":{text(peer)}'
     else:
-        about["waited_ms"] = now - call.now
+        rest += f',"waited_ms":{now - call.now}'
     if errors:
-        about["errors"] = [error.name if isinstance(error, ErrorCode) else str(error) for error in errors]
-    log.append("wire", kind, at_ms=now, cause=call.cause, **places, **about)
+        rest += f',"errors":{value_text([error.name if isinstance(error, ErrorCode) else str(error) for error in errors])}'
+    log.add("wire", "RequestRefused" if errors else "RequestAnswered", now, call.cause, rest)
 
 
 def closed(log: EventLog, peer: str, why: str, now: int) -> None:
@@ -100,6 +101,11 @@ def _places(message: object) -> dict[str, Any]:
     return places
 
 
+def _text_of(places: dict[str, Any]) -> str:
+    """Places as a line of the log has them."""
+    return "".join([f',"{place}":{value_text(places[place])}' for place in ("group", "generation", "member") if place in places])
+
+
 def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
     """The error codes in a large answer, each once; stops after every few hundred values."""
     found: dict[ErrorCode | int, None] = {}
@@ -121,12 +127,10 @@ def _has_errors(value: object, depth: int) -> bool:
         if getattr(value, name):
             return True
     if depth:
-        for name in fields.all:
-            items = getattr(value, name)
-            if isinstance(items, list):
-                for item in items:
-                    if _has_errors(item, depth - 1):
-                        return True
+        for name in fields.lists:
+            for item in getattr(value, name) or ():
+                if _has_errors(item, depth - 1):
+                    return True
     return False
 
 
@@ -138,11 +142,9 @@ def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
         code = code or getattr(value, name)
     yield _CODES.get(code, code)
     if depth:
-        for name in fields.all:
-            items = getattr(value, name)
-            if isinstance(items, list):
-                for item in items:
-                    yield from _errors(item, depth - 1)
+        for name in fields.lists:
+            for item in getattr(value, name) or ():
+                yield from _errors(item, depth - 1)
 
 
 _CODES: Final[dict[int, ErrorCode]] = {int(code): code for code in ErrorCode}
@@ -151,10 +153,12 @@ _CODES: Final[dict[int, ErrorCode]] = {int(code): code for code in ErrorCode}
 class _Fields(NamedTuple):
     """Which fields a type of messages, or of what stands in them, has of those that are looked for."""
 
-    all: tuple[str, ...]
+    lists: tuple[str, ...]
+    """Lists of what may have such fields itself."""
     places: tuple[tuple[str, str], ...]
     inner: tuple[str, ...]
     codes: tuple[str, ...]
+    own: tuple[str, ...]
 
 
 class _FieldsByType(dict[type, _Fields]):
@@ -162,9 +166,11 @@ class _FieldsByType(dict[type, _Fields]):
 
     def __missing__(self, kind: type) -> _Fields:
         fields = self[kind] = _Fields(
-            all=tuple(getattr(kind, "__slots__", ())), places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
+            lists=tuple(field.name for field in getattr(kind, "fields", ()) if field.kind == "array" and not isinstance(field.elem, Field)),
+            places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
             inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
-            codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)))
+            codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)),
+            own=tuple(name for name in ("group_instance_id", "transactional_id") if hasattr(kind, name)))
         return fields
 
 

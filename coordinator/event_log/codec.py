@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 from ..groups.events import DURABLE, Event
 from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
+from .text import PAIRS, fields_text
 
 Plain = dict[str, Any]
 _Convert = Callable[[Any], Any]
 
 _IN_ENVELOPE: Final = {"member_id": "member", "generation": "generation"}
-_PAIRS: Final[dict[tuple[type, ...], tuple[str, str]]] = {(str, bytes): ("name", "metadata"), (str, int): ("topic", "partition")}
 _NAMES: Final = {int: "an integer", str: "a string", bool: "true or false", bytes: "a string of hex digits"}
 _REQUIRED: Final = object()
 
@@ -45,6 +45,24 @@ class Shape(NamedTuple):
     name: str
     durable: bool
     fields: tuple[Field, ...]
+
+
+class Writing(NamedTuple):
+    """How events of a type are written: which of their fields stand in the envelope (None: none), and the text of all others."""
+
+    name: str
+    durable: str
+    member: int | None
+    generation: int | None
+    rest: Callable[[Any], str]
+
+
+def writing(shape: Shape, in_envelope: Mapping[str, str] = _IN_ENVELOPE) -> Writing:
+    """How events of this shape are written."""
+    at = {field.key: index for index, field in enumerate(shape.fields)}
+    member, generation = (at.get(key) if key in in_envelope.values() else None for key in ("member", "generation"))
+    rest = fields_text(shape.type, tuple((field.name, field.key) for field in shape.fields if field.key not in in_envelope.values()))
+    return Writing(shape.name, str(shape.durable).lower(), member, generation, rest)
 
 
 @cache
@@ -150,7 +168,7 @@ def _converters(hint: Any) -> tuple[_Convert | None, _Convert]:
         parts = get_args(hint)
         if parts[-1] is Ellipsis:
             return _array(*_converters(parts[0]))
-        return _pair(_PAIRS[parts], parts)
+        return _pair(PAIRS[parts], parts)
     nested = _fields(hint, {})
     return _object(nested), lambda value: _build(hint, nested, value, hint.__name__)
 

@@ -11,10 +11,9 @@ logged asks `writable` first and refuses or puts it off; lines of stream `wire` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from errno import EAGAIN
 from io import SEEK_END, RawIOBase
-from json import JSONEncoder
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
@@ -23,22 +22,14 @@ from coordinator.version import __version__
 from ..groups.events import Event
 from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
-from .codec import Shape, coordinator_shapes, shapes, transaction_shapes
-from .envelope import FORMAT_VERSION, GAP_TYPE, HEADER_STREAM, HEADER_TYPE, PLACES
+from .codec import Shape, Writing, coordinator_shapes, shapes, transaction_shapes, writing
+from .envelope import ENVELOPE, FORMAT_VERSION, GAP_TYPE, HEADER_STREAM, HEADER_TYPE, PLACES
 from .log_file import LogMode, open_log
 from .reader import read_lines
+from .text import text, value_text
 
 _ENOUGH_LINES: Final = 1024
 """So many lines wait at most for a flush."""
-
-
-def _hex(value: object) -> str:
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value).hex()
-    raise TypeError(f"{value!r} cannot stand in the log: plain values and bytes can")
-
-
-_encode = JSONEncoder(separators=(",", ":"), default=_hex, check_circular=False).encode
 
 
 class EventLog:
@@ -61,8 +52,8 @@ class EventLog:
         self._most_lines = most_lines
         self.data = False
         """Whether lines of stream `data` are written; whoever owns the log turns it on."""
-        self.heard: Callable[[dict[str, Any]], None] | None = None
-        """Told every line after it has its number; it must not write lines itself."""
+        self.heard: Callable[[str, str], None] | None = None
+        """Told the type of every line, and the line; it must not write lines itself."""
         self.run = run if run is not None else f"{seed or 0:x}"
         self.seq = 0
         self.name = name
@@ -77,16 +68,14 @@ class EventLog:
         self._file = file
         self._unwritten = b""  # accepted, on its way to a file that does not take it; may begin in the midst of a line
         self._left_out: list[int] = []  # how many wire lines are left out while it does not; the first and last one's instant
-        self._shapes = shapes()
-        self.lines.append(
-            _encode(
-                {
-                    "seq": 0, "at_ms": 0, "run": self.run, "stream": HEADER_STREAM, "type": HEADER_TYPE, "cause": None,
-                    "format": FORMAT_VERSION, "product": f"coordinator {__version__}", "seed": seed, "epoch_ms": epoch_ms,
-                    "config": dict(sorted((config or {}).items())),
-                }
-            )
-        )  # fmt: skip
+        self._run = text(self.run)
+        self._writing: dict[type, Writing] = {}
+        self.lines.append(value_text(
+            {
+                "seq": 0, "at_ms": 0, "run": self.run, "stream": HEADER_STREAM, "type": HEADER_TYPE, "cause": None,
+                "format": FORMAT_VERSION, "product": f"coordinator {__version__}", "seed": seed, "epoch_ms": epoch_ms,
+                "config": dict(sorted((config or {}).items())),
+            }))  # fmt: skip
         failure = self._hand_over()
         if failure is not None:
             raise failure
@@ -118,17 +107,28 @@ class EventLog:
         Of `fields`, those that are places (`group`, `generation`, `member`, `broker`, `topic`, `partition`) move to the front and
         are left out when None; the others follow as they are given. Bytes become hex.
         """
-        self.seq += 1
-        assert cause is None or cause < self.seq, f"{kind}: its cause {cause} has not happened yet"
-        line = {"seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": stream, "type": kind, "cause": cause}
-        for place in PLACES:
-            value = fields.pop(place, None)
-            if value is not None:
-                line[place] = value
-        assert line.keys().isdisjoint(fields), f"{kind}: a field of the envelope cannot be an event's own"
-        line.update(fields)
-        self._write(line)
-        return self.seq
+        places = "".join([
+            f',"{place}":{value_text(value)}' for place in PLACES if place in fields and (value := fields.pop(place)) is not None])
+        assert fields.keys().isdisjoint(ENVELOPE[: -len(PLACES) - 1]), f"{kind}: a field of the envelope cannot be an event's own"
+        own = "".join([f",{text(key)}:{value_text(value)}" for key, value in fields.items()])
+        return self.add(stream, kind, at_ms, cause, places + own)
+
+    def add(self, stream: str, kind: str, at_ms: int, cause: int | None, rest: str) -> int:
+        """As `append`, for who has made the text of the places and of the fields: `,"key":value` each, in this order."""
+        self.seq = seq = self.seq + 1
+        assert cause is None or cause < seq, f"{kind}: its cause {cause} has not happened yet"
+        line = (
+            f'{{"seq":{seq},"at_ms":{at_ms},"run":{self._run},"stream":"{stream}","type":"{kind}",'
+            f'"cause":{"null" if cause is None else cause}{rest}}}')
+        if self.heard is not None:
+            self.heard(kind, line)
+        self.lines.append(line)
+        if self.followers:
+            for follow in self.followers:
+                follow(line)
+        if self._file is not None and len(self.lines) >= _ENOUGH_LINES:
+            self.flush()
+        return seq
 
     def group_event(
         self, group: str, generation: int | None, event: Event, at_ms: int, cause: int | None, broker: int | None = None,
@@ -137,54 +137,34 @@ class EventLog:
 
         `broker`: which of several brokers coordinates the group.
         """
-        self.seq += 1
-        shape = self._shapes[type(event)]
-        line = {
-            "seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": "group", "type": shape.name, "cause": cause, "group": group,
-            "generation": generation, "member": None, "broker": broker, "durable": shape.durable,
-        }  # fmt: skip
-        for (_, key, write, _, _), value in zip(shape.fields, event, strict=True):
-            line[key] = value if write is None or value is None else write(value)
-        if not line["member"]:
-            del line["member"]
-        if line["generation"] is None:
-            del line["generation"]
-        if broker is None:
-            del line["broker"]
-        self._write(line)
-        return self.seq
+        how = self._writing.get(type(event)) or self._written(shapes()[type(event)])
+        values: tuple[Any, ...] = event
+        if how.generation is not None:
+            generation = values[how.generation]
+        places = f',"group":{text(group)}' if generation is None else f',"group":{text(group)},"generation":{generation}'
+        if how.member is not None and (member := values[how.member]):
+            places += f',"member":{text(member)}'
+        if broker is not None:
+            places += f',"broker":{broker}'
+        return self.add("group", how.name, at_ms, cause, f'{places},"durable":{how.durable}{how.rest(event)}')
 
     def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
         """Write one event of a transactional id, of several brokers' by `broker`; returns its number."""
-        return self._plain_event("transaction", transaction_shapes()[type(event)], event, at_ms, cause, broker)
+        how = self._writing.get(type(event)) or self._written(transaction_shapes()[type(event)], {})
+        return self._plain_event("transaction", how, event, at_ms, cause, broker)
 
     def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
         """Write one event of the group coordinator itself, of several that of `broker`; returns its number."""
-        return self._plain_event("coordinator", coordinator_shapes()[type(event)], event, at_ms, cause, broker)
+        how = self._writing.get(type(event)) or self._written(coordinator_shapes()[type(event)], {})
+        return self._plain_event("coordinator", how, event, at_ms, cause, broker)
 
-    def _plain_event(
-        self, stream: str, shape: Shape, event: Iterable[Any], at_ms: int, cause: int | None, broker: int | None = None,
-    ) -> int:
-        self.seq += 1
-        line: dict[str, Any] = {
-            "seq": self.seq, "at_ms": at_ms, "run": self.run, "stream": stream, "type": shape.name, "cause": cause,
-        }  # fmt: skip
-        if broker is not None:
-            line["broker"] = broker
-        for (_, key, write, _, _), value in zip(shape.fields, event, strict=True):
-            line[key] = value if write is None else write(value)
-        self._write(line)
-        return self.seq
+    def _written(self, shape: Shape, *in_envelope: Mapping[str, str]) -> Writing:
+        how = self._writing[shape.type] = writing(shape, *in_envelope)
+        return how
 
-    def _write(self, line: dict[str, Any]) -> None:
-        if self.heard is not None:
-            self.heard(line)
-        text = _encode(line)
-        self.lines.append(text)
-        for follow in self.followers:
-            follow(text)
-        if self._file is not None and len(self.lines) >= _ENOUGH_LINES:
-            self.flush()
+    def _plain_event(self, stream: str, how: Writing, event: Any, at_ms: int, cause: int | None, broker: int | None) -> int:
+        of = "" if broker is None else f',"broker":{broker}'
+        return self.add(stream, how.name, at_ms, cause, of + how.rest(event))
 
     def leave_out(self, at_ms: int) -> None:
         """Count a line of stream `wire` that is not written because the file takes none now."""

@@ -7,6 +7,7 @@ on what is done then.
 from __future__ import annotations
 
 from collections.abc import Callable
+from json import loads
 from typing import Any, Final, NamedTuple
 
 from ..event_log import EventLog
@@ -53,8 +54,12 @@ class Triggers:
         for kind in WHEN[trigger.when]:
             self._waiting.setdefault(kind, []).append(entry)
 
-    def _hear(self, line: Line) -> None:
-        for trigger, seen, action in self._waiting.get(line["type"], ()):
+    def _hear(self, kind: str, text: str) -> None:
+        waiting = self._waiting.get(kind)
+        if waiting is None:
+            return
+        line = loads(text)
+        for trigger, seen, action in waiting:
             if not _is_of(line, trigger.of):
                 continue
             seen[0] += 1
