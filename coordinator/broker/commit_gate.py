@@ -146,10 +146,13 @@ class CommitGate:
         if not self._written:
             return {}
         self._replicate(now)
-        return {partition: end for partition, end in self._written.items() if self._reached(*partition) < end}
+        self._written = {partition: end for partition, end in self._written.items() if self._reached(*partition) < end}
+        return dict(self._written)
 
     def take(self, now: int) -> Needs:
         """`needs`, asked for the last time."""
+        if not self._written:
+            return {}
         needs = self.needs(now)
         self._written.clear()
         return needs
@@ -201,6 +204,11 @@ class CommitGate:
 
         if self._held:
             self._release(is_lost, ErrorCode.NOT_COORDINATOR, now)
+
+    @property
+    def holds(self) -> bool:
+        """Is there an answer that it holds?"""
+        return bool(self._held)
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""

@@ -292,8 +292,9 @@ class Brokers:
     @property
     def calm(self) -> bool:
         """Whether all brokers run, reach each other and know all there is to know, and no fault of requests is in force."""
-        return self.network.whole and not self.controller.is_changing and not any(self._in_flight.values()) and not any(
-            each.interceptors for each in self.brokers.values())
+        if not self.network.whole or self.controller.is_changing or any(self._in_flight.values()):
+            return False
+        return all(not broker.interceptors for broker in self.brokers.values())
 
     def look(self, now: int) -> None:
         """Hosts or links changed: contact, metadata and replication follow."""
@@ -312,15 +313,18 @@ class Brokers:
 
     def _earliest(self, of: Callable[[Broker], int | None]) -> int | None:
         first = self.controller.next_deadline()
-        for at in (self.replication.next_deadline(), self.coordinators.next_deadline()):
-            if at is not None and (first is None or at < first):
-                first = at
+        if (at := self.replication.next_deadline()) is not None and (first is None or at < first):
+            first = at
+        if (at := self.coordinators.next_deadline()) is not None and (first is None or at < first):
+            first = at
         running, hosts = HostState.RUNNING, self.network.hosts
         for node, broker in self.brokers.items():
             if hosts[node] is running:
-                for at in (of(broker), None if broker.gate is None else broker.gate.next_deadline()):
-                    if at is not None and (first is None or at < first):
-                        first = at
+                if (at := of(broker)) is not None and (first is None or at < first):
+                    first = at
+                gate = broker.gate
+                if gate is not None and gate.holds and (at := gate.next_deadline()) is not None and (first is None or at < first):
+                    first = at
         for node, waiting in self._in_flight.items():
             if waiting and (first is None or waiting[0].arrives_ms < first) and self.controller.in_contact(node):
                 first = waiting[0].arrives_ms
@@ -344,13 +348,14 @@ class Brokers:
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
         self.deliver(now)
-        if not self.replication.has_many:  # else ticks go on with them
-            self._replicate(self.replication.run, now)
+        replication, running, hosts = self.replication, HostState.RUNNING, self.network.hosts
+        if replication.waiting and not replication.has_many:  # else ticks go on with them
+            self._replicate(replication.run, now)
         for node, broker in self.brokers.items():
-            if self.network.running(node):
+            if hosts[node] is running:
                 broker.run_resumable(now)
-        if not self.replication.has_many:
-            self._replicate(self.replication.run, now)
+        if replication.waiting and not replication.has_many:
+            self._replicate(replication.run, now)
 
     def _replicate(self, how: Callable[[int], None], now: int) -> None:
         if self._room >= 0:

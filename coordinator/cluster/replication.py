@@ -188,6 +188,8 @@ class Replication:
 
     def _look(self, at: TopicPartition, now: int, *, changed: bool) -> None:
         leaderships = self._led.setdefault(at, {})
+        if len(self._images) == 1 and self._look_at_only_replica(at, leaderships, now):
+            return
         deadlines = []
         for broker, image in self._images.items():
             partition = image.partition(*at)
@@ -211,6 +213,24 @@ class Replication:
             self._deadlines.arm(at, min(deadlines))
         else:
             self._deadlines.cancel(at)
+
+    def _look_at_only_replica(self, at: TopicPartition, leaderships: dict[int, Leadership], now: int) -> bool:
+        """As `_look`, of a partition whose leader is known and holds the only replica: what is written there is committed, and nothing is
+        to be seen to later. False: it is another one."""
+        ((broker, image),) = self._images.items()
+        partition, leadership = image.partition(*at), leaderships.get(broker)
+        if (
+            leadership is None or partition is None or partition.leader != broker or partition.leader_epoch != leadership.leader_epoch
+            or leadership.followers or len(partition.replicas) != 1 or len(partition.isr) != 1 or partition.adding
+            or self._network.hosts[broker] is not HostState.RUNNING
+        ):  # fmt: skip
+            return False
+        log = partition.log
+        assert isinstance(log, ReplicaLog), at
+        if log.log_end_offset > log.committed:
+            log.committed = log.log_end_offset
+            self._advanced(broker, *at, now)
+        return True
 
     def _lead(self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int) -> int | None:
         """Let followers copy, advance the high watermark, propose the ISR; answers when to look again."""

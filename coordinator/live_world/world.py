@@ -116,9 +116,9 @@ class LiveWorld(ClientHosts):
 
     # -- members
 
-    def arm(self, member: Client, deadline: int | None) -> None:
-        """A member's next deadline may have changed."""
-        super().arm(member, deadline)
+    def call_at(self, member: Client, deadline: int | None) -> None:
+        """Let a member be called at this instant; None: not of its own accord."""
+        super().call_at(member, deadline)
         following = self._deadlines.next()
         if following is not None and (self._timer is None or following < self._timer_at):
             self._rearm(following)

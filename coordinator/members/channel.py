@@ -25,12 +25,19 @@ from .requests import Ranges, Unsupported, choose, fit, lift
 
 _SIZE = Struct(">i")
 _INT16 = Struct(">h")
+_HEAD = Struct(">ihhi")  # size, key, version, correlation id
 _PRODUCE: Final = ProduceRequest.api_key
 _METADATA: Final = MetadataRequest.api_key
 _API_VERSIONS: Final = ApiVersionsRequest.api_key
 _MOST_ANSWER_BYTES: Final = 256 << 20
 SOFTWARE_NAME: Final = "kafka-group-coordinator"
 _ASKED_VERSION: Final = 4
+
+
+@lru_cache(maxsize=256)
+def _has_plain_header(key: int, version: int) -> bool:
+    """Whether answers begin with their correlation id alone."""
+    return not response_header_version(key, version)
 
 
 @lru_cache(maxsize=8)
@@ -49,8 +56,8 @@ class Channel:
     """One connection. `output` is what is to be written; whoever writes it clears it."""
 
     __slots__ = (
-        "_asked", "_buffer", "_client_id", "_correlation", "_heartbeats", "_highest", "_ranges", "_sized", "_version", "_waiting",
-        "metadata", "output",
+        "_asked", "_buffer", "_client_id", "_correlation", "_headers", "_heartbeats", "_highest", "_ranges", "_sized", "_version",
+        "_waiting", "metadata", "output",
     )  # fmt: skip
 
     def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
@@ -59,6 +66,8 @@ class Channel:
         self._heartbeats: tuple[tuple[str, str, str | None], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
         self._client_id = client_id
+        self._headers: dict[int, tuple[int, bytes]] = {}
+        """Of each API the version, and what stands between the correlation id and the body of a request."""
         self._version = software_version
         self._correlation = 0
         self._ranges: Ranges | None = None
@@ -81,9 +90,9 @@ class Channel:
 
     def receive(self, data: bytes | memoryview) -> list[tuple[Any, Response | Unsupported]]:
         """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer to anything."""
-        self._buffer = self._buffer + bytes(data) if self._buffer else bytes(data)
+        buffer = self._buffer + bytes(data) if self._buffer else bytes(data)
         answers: list[tuple[Any, Response | Unsupported]] = []
-        buffer, pos, end = self._buffer, 0, len(self._buffer)
+        pos, end = 0, len(buffer)
         while end - pos >= 4:
             (size,) = _SIZE.unpack_from(buffer, pos)
             if not 4 <= size <= _MOST_ANSWER_BYTES:
@@ -132,9 +141,13 @@ class Channel:
     def _put(self, key: int, version: int, message: Request, context: Any) -> None:
         self._correlation = (self._correlation + 1) & 0x7FFFFFFF
         body = message.encode(version)
+        known = self._headers.get(key)
+        if known is None or known[0] != version:
+            known = self._headers[key] = version, request_header(key, version, 0, self._client_id)[_HEAD.size - 4 :]
+        rest = known[1]
         if not (key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0):  # that one has no answer
             self._asked[self._correlation] = (key, version, context)
-        self.output.append(frame(request_header(key, version, self._correlation, self._client_id), body))
+        self.output.append(_HEAD.pack(_HEAD.size - 4 + len(rest) + len(body), key, version, self._correlation) + rest + body)
 
     def _hello(self, version: int) -> None:
         hello = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=self._version)
@@ -145,7 +158,9 @@ class Channel:
         if correlation not in self._asked:
             raise WireError(f"an answer to correlation id {correlation}, which was not asked")
         key, version, context = self._asked.pop(correlation)
-        _, pos = parse_response_header(data, key, version)
+        pos = 4 if _has_plain_header(key, version) else 5
+        if pos == 5 and data[4:5] != b"\0":  # tagged fields
+            _, pos = parse_response_header(data, key, version)
         if key == _API_VERSIONS:
             self._greeted(data[pos:], version, answers)
             return

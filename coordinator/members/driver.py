@@ -105,11 +105,11 @@ class Driver:
         told = []
         for effect in effects:
             match effect:
-                case Send(number, None, message):
-                    self._ask_any(message, number)
-                case Send(number, node, message):
-                    assert node is not None
-                    self._ask(self._to_coordinator(node), message, number)
+                case Send(number=number, node=node, message=message):
+                    if node is None:
+                        self._ask_any(message, number)
+                    else:
+                        self._ask(self._to_coordinator(node), message, number)
                 case AskBroker(number, node, message):
                     self._ask(self._to_broker(node), message, number)
                 case Disconnect():
@@ -153,12 +153,14 @@ class Driver:
     # -- connections
 
     def _to_coordinator(self, node: Node) -> Link:
-        if self._coordinator is None or self._coordinator[0] != node:
-            self._hang_up()
-            link: list[Link] = []
-            link.append(self._transport.connect(node, 0, self._answered, lambda unanswered, why: self._lost_coordinator(link, why)))
-            self._coordinator = node, link[0]
-        return self._coordinator[1]
+        known = self._coordinator
+        if known is not None and (known[0] is node or known[0] == node):
+            return known[1]
+        self._hang_up()
+        link: list[Link] = []
+        link.append(self._transport.connect(node, 0, self._answered, lambda unanswered, why: self._lost_coordinator(link, why)))
+        self._coordinator = node, link[0]
+        return link[0]
 
     def _to_broker(self, node: Node) -> Link:
         found = self._data.get(node)

@@ -185,7 +185,9 @@ class GroupMember(ABC):
 
     def seek_all(self, position: Position) -> None:
         """Set the position in every owned partition."""
-        self._p.subscribed.positions.update(dict.fromkeys(self.owned, position))
+        subscribed = self._p.subscribed
+        known = len(subscribed.positions) == len(subscribed.owned)
+        subscribed.positions.update(dict.fromkeys(subscribed.positions if known else self.owned, position))
 
     def commit(self, now: int, offsets_: Mapping[TopicPartition, Position] | None = None, *, retry: bool = True) -> int:
         """Commit positions (all, if none are named); the end comes as `Committed` under the number returned.

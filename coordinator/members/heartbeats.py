@@ -39,10 +39,11 @@ def beat(m: Membership, now: int) -> None:
 def request(m: Membership) -> HeartbeatRequest:
     """The heartbeat of its generation."""
     generation = m.generation
-    return HeartbeatRequest(
-        group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
-        group_instance_id=m.config.group_instance_id,
-    )  # fmt: skip
+    if m.heartbeat is None or m.heartbeat[0] is not generation:
+        m.heartbeat = generation, HeartbeatRequest(
+            group_id=m.config.group_id, generation_id=generation.generation_id, member_id=generation.member_id,
+            group_instance_id=m.config.group_instance_id)
+    return m.heartbeat[1]
 
 
 def next_deadline(m: Membership) -> int | None:
@@ -61,10 +62,11 @@ def is_quiet(m: Membership) -> bool:
     """
     pulse = m.pulse
     return not (
-        m.state is not STABLE or m.join is not None or joining.rejoin_needed(m) or m.coordinator is None or m.beat_fault is not None
-        or pulse.in_flight or m.in_flight or m.effects or m.commits or m.prepare_commit is not None or m.offsets_in_flight
-        or m.offsets_fault is not None or m.metadata_in_flight is not False or m.topics_fault is not None or m.view is not m.view_seen
-        or m.subscribed.pattern is not None or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
+        m.state is not STABLE or m.in_flight or m.join is not None or m.rejoin_needed or m.coordinator is None
+        or m.beat_fault is not None or joining.rejoin_needed(m) or pulse.in_flight or m.effects or m.commits
+        or m.prepare_commit is not None or m.offsets_in_flight or m.offsets_fault is not None or m.metadata_in_flight is not False
+        or m.topics_fault is not None or m.view is not m.view_seen or m.subscribed.pattern is not None
+        or pulse.beat_at >= min(pulse.session_expires_at, pulse.poll_expires_at)
     )  # fmt: skip
 
 

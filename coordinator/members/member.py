@@ -141,25 +141,34 @@ class Member(GroupMember):
 
         Raises MemberFault for what the application has to know; the next poll goes on.
         """
-        m = self._m
-        if self._closing is not None or not m.subscribed.wanted:
+        m, subscribed = self._m, self._m.subscribed
+        if self._closing is not None or not subscribed.wanted:
             return False
-        topics.ask(m, now)
-        topics.raise_faults(m)
-        topics.take_over(m)
-        self._raise_beat_fault()
+        asks = m.metadata_needed or now >= m.metadata_expires_at  # most polls find nothing to do: what is not due is not called
+        if asks:
+            topics.ask(m, now)
+        if m.topics_fault is not None:
+            topics.raise_faults(m)
+        if m.view is not m.view_seen:
+            topics.take_over(m)
+        if m.beat_fault is not None:
+            self._raise_beat_fault()
         m.pulse.polled(now)
-        offsets.push(m, now)
-        if not discovery.ready(m, now):
+        if m.commits:
+            offsets.push(m, now)
+        if m.coordinator is None and not discovery.ready(m, now):
             return False
         if joining.rejoin_needed(m):
             if m.subscribed.pattern is not None and not self._pattern_is_fresh(now):
                 return False
             if not joining.join_if_needed(m, now):
                 return False
-        offsets.auto_commit(m, now)
-        offsets.look_up_positions(m, now)
-        topics.ask(m, now)
+        if now >= m.next_auto_commit_at:
+            offsets.auto_commit(m, now)
+        if m.offsets_fault is not None or len(subscribed.looked_up) != len(subscribed.owned):
+            offsets.look_up_positions(m, now)
+        if m.metadata_needed or asks:
+            topics.ask(m, now)
         return True
 
     def _raise_beat_fault(self) -> None:

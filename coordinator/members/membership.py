@@ -12,6 +12,7 @@ from collections.abc import Callable
 from assignors import Assignor
 
 from ..errors import ErrorCode
+from ..wire.messages.heartbeat import HeartbeatRequest
 from ..wire.messages.join_group import JoinGroupResponse
 from .cluster_view import ClusterView, Snapshot
 from .config import MemberConfig
@@ -52,6 +53,7 @@ class Membership(Participant):
         "beat_fault",
         "cooperative",
         "election",
+        "heartbeat",
         "is_leader",
         "join",
         "join_again_at",
@@ -75,6 +77,8 @@ class Membership(Participant):
         self.assignors = assignors
         self.cooperative = cooperative
         self.state: MemberState = UNJOINED
+        self.heartbeat: tuple[Generation, HeartbeatRequest] | None = None
+        """The heartbeat of a generation: all of them are the same."""
         self.rejoin_needed = True
         self.rejoin_reason = ""
         self.needs_join_prepare = True

@@ -79,16 +79,18 @@ class Unsupported(MemberFault):
 def choose(message: Request, theirs: Ranges) -> int:
     """The highest version both sides have. Raises Unsupported if there is none, or none that can say this (VER-18)."""
     key = message.api_key
-    name = type(message).__name__.removesuffix("Request")
     low, high = OURS[key]
-    if key not in theirs:
-        raise Unsupported(f"the broker does not serve {name}")
-    version = min(high, theirs[key][1])
-    if version < max(low, theirs[key][0]):
-        raise Unsupported(f"the broker serves {name} {theirs[key][0]} to {theirs[key][1]}, this member {low} to {high}")
-    first = _FIRST_WITH_INSTANCE.get(key)
-    if first is not None and version < first and getattr(message, "group_instance_id", None) is not None:
-        raise Unsupported(f"group.instance.id needs {name} {first}, the broker has up to {version}: unset it")
+    served = theirs.get(key)
+    if served is None:
+        raise Unsupported(f"the broker does not serve {_name(message)}")
+    version = min(high, served[1])
+    if version < low or version < served[0]:
+        raise Unsupported(f"the broker serves {_name(message)} {served[0]} to {served[1]}, this member {low} to {high}")
+    first = _FIRST_WITH_INSTANCE.get(key, 0)
+    if version < first and getattr(message, "group_instance_id", None) is not None:
+        raise Unsupported(f"group.instance.id needs {_name(message)} {first}, the broker has up to {version}: unset it")
+    if key != _FETCH and key != _CONSUMER_HEARTBEAT:
+        return version
     if isinstance(message, OffsetFetchRequest) and message.require_stable and version < _FIRST_STABLE_FETCH:
         raise Unsupported(f"read_committed needs OffsetFetch {_FIRST_STABLE_FETCH}, the broker has up to {version}")
     if isinstance(message, ConsumerGroupHeartbeatRequest) and message.subscribed_topic_regex and version < _FIRST_WITH_PATTERN:
@@ -96,8 +98,18 @@ def choose(message: Request, theirs: Ranges) -> int:
     return version
 
 
+def _name(message: Request) -> str:
+    return type(message).__name__.removesuffix("Request")
+
+
+_NEWEST_SHAPE_FROM: Final = {_FIND: _FIRST_BATCHED_FIND, _LEAVE: _FIRST_BATCHED_LEAVE, _FETCH: _FIRST_WITH_EPOCH}
+"""API key -> the first version that carries the newest shape of the request, and of its answer; all others do in every version."""
+
+
 def fit(message: Request, version: int) -> Request:
     """The same request in the shape that this version carries."""
+    if version >= _NEWEST_SHAPE_FROM.get(message.api_key, 0):
+        return message
     if isinstance(message, FindCoordinatorRequest) and version < _FIRST_BATCHED_FIND:
         return FindCoordinatorRequest(key=message.coordinator_keys[0], key_type=message.key_type)
     if isinstance(message, LeaveGroupRequest) and version < _FIRST_BATCHED_LEAVE:
@@ -114,6 +126,8 @@ def fit(message: Request, version: int) -> Request:
 
 def lift(response: Response, version: int) -> Response:
     """An answer in this version, in the newest shape."""
+    if version >= _NEWEST_SHAPE_FROM.get(response.api_key, 0):
+        return response
     if isinstance(response, FindCoordinatorResponse) and version < _FIRST_BATCHED_FIND:
         row = Coordinator(
             node_id=response.node_id, host=response.host, port=response.port, error_code=response.error_code,

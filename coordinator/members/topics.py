@@ -56,6 +56,8 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
         m.metadata_backoff.reset()
         m.metadata_again_at = now + m.config.retry_backoff_ms
     m.topics_fault = None
+    if not view.errors:
+        return
     for code, kind in ((ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorizationFailed), (ErrorCode.INVALID_TOPIC_EXCEPTION, InvalidTopic)):
         named = [topic for topic, error in view.errors.items() if error is code and _is_ours(m, topic)]
         if named:

@@ -43,7 +43,11 @@ class Draws:
 
     def between(self, low: int, high: int) -> int:
         """A whole number from `low` to `high`, both included."""
-        return low + (self.bits() * (high - low + 1) >> 64)
+        number = self._counter
+        self._counter = number + 1
+        keyed = self._keyed.copy()
+        keyed.update(number.to_bytes(8, "big"))
+        return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
 
     def between_after(self, count: int, low: int, high: int) -> int:
         """What `between` would be after so many other draws; nothing is drawn yet."""

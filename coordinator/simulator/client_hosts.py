@@ -88,8 +88,12 @@ class ClientHosts:
         if not member.ended:
             self.members[member.name] = member
 
-    def arm(self, member: Client, deadline: int | None) -> None:
+    def arm(self, member: Client) -> None:
         """A member's next deadline may have changed."""
+        self.call_at(member, member.next_deadline())
+
+    def call_at(self, member: Client, deadline: int | None) -> None:
+        """Let a member be called at this instant; None: not of its own accord."""
         if deadline is None:
             self._deadlines.cancel(member)
         else:

@@ -49,8 +49,11 @@ class ClientSide:
         self._lost = lost
         self._is_open = False
         self._ended = False
-        self._up = Pipe(world, world.link(host, node, up=True), self._at_broker, lambda: node in world.frozen)
-        self._down = Pipe(world, world.link(host, node, up=False), self._at_client, lambda: host in world.frozen)
+        self.links = world.link(host, node, up=True), world.link(host, node, up=False)
+        """To the broker and back, as are the pipes."""
+        self._up = Pipe(world, self.links[0], self._at_broker, node)
+        self._down = Pipe(world, self.links[1], self._at_client, host)
+        self.pipes = self._up, self._down
         self._up.send(Sign.OPEN)
         world.at(world.now + CONNECT_TIMEOUT_MS, self._give_up_opening, self._up.number)
 
@@ -65,11 +68,6 @@ class ClientSide:
     def is_idle(self) -> bool:
         """Is it open, and nothing on its way or waited for?"""
         return self._is_open and not self._ended and self._up.is_empty and self._down.is_empty and self.channel.is_idle
-
-    @property
-    def pipes(self) -> tuple[Pipe, Pipe]:
-        """To the broker and back."""
-        return self._up, self._down
 
     def close(self) -> None:
         """Give the connection up; nobody here is told."""

@@ -33,7 +33,7 @@ class Surroundings(Agenda, Protocol):
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> Transport:
         """What gives the client on a host its connections. `highest`: as a `Channel` takes it."""
 
-    def arm(self, member: Any, deadline: int | None) -> None:
+    def arm(self, member: Any) -> None:
         """A member's next deadline may have changed."""
 
     def new_process(self, host: str) -> str:

@@ -21,6 +21,9 @@ class Agenda(Protocol):
     pipes: int
     """How many pipes there have been."""
 
+    frozen: set[str | int]
+    """Hosts that are paused."""
+
     @property
     def now(self) -> int:
         """Milliseconds since the world's zero."""
@@ -81,13 +84,13 @@ class Link:
 
 
 class Pipe:
-    """One direction of one connection. `deliver` gets what arrives; `blocked` tells whether the receiving host is paused."""
+    """One direction of one connection. `deliver` gets what arrives at `host`."""
 
-    def __init__(self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], blocked: Callable[[], bool]) -> None:
+    def __init__(self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], host: str | int) -> None:
         self._agenda = agenda
         self._link = link
         self._deliver = deliver
-        self._blocked = blocked
+        self._host = host
         self._queue: deque[tuple[int, int, Any]] = deque()  # arrives at, was sent at, what
         self._latest = 0
         agenda.pipes += 1
@@ -96,17 +99,21 @@ class Pipe:
 
     def send(self, what: Any) -> None:
         """Send bytes or a sign."""
-        now = self._agenda.now
+        agenda, link = self._agenda, self._link
+        now = agenda.now
         size = len(what) if isinstance(what, _BYTES) else 0
-        self._link.sent_bytes += size
-        self._latest = max(self._latest, self._link.arrival(now, size))
-        self._queue.append((self._latest, now, what))
-        self._agenda.at(self._latest, self.go_on, self.number)
+        link.sent_bytes += size
+        arrives = link.arrival(now, size)
+        if arrives < self._latest:
+            arrives = self._latest
+        self._latest = arrives
+        self._queue.append((arrives, now, what))
+        agenda.at(arrives, self.go_on, self.number)
 
     def go_on(self) -> None:
         """Deliver what has arrived by now, unless something is in the way."""
-        queue = self._queue
-        while queue and queue[0][0] <= self._agenda.now and not self._link.is_cut and not self._blocked():
+        queue, agenda, link = self._queue, self._agenda, self._link
+        while queue and queue[0][0] <= agenda.now and not link.is_cut and self._host not in agenda.frozen:
             self._deliver(queue.popleft()[2])
 
     @property

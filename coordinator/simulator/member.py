@@ -234,7 +234,7 @@ class SimulatedMember:
 
     def _arm(self) -> None:
         if not self.ended:
-            self.world.arm(self, self.next_deadline())
+            self.world.arm(self)
 
     def _end(self, kind: str) -> None:
         if self.ended:

@@ -9,6 +9,7 @@ from assignors import TopicPartition
 
 from ..members.driver import Driver
 from ..members.faults import MemberFault
+from ..members.group_member import earlier
 from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
 from ..members.producing import Producing
@@ -99,17 +100,16 @@ class SimulatedProducer:
         if self._closing and self.application.done:
             self._end("ProducerClosed")
         else:
-            self._arm()
+            self.world.arm(self)
 
     def due(self) -> None:
         """Its deadline has come."""
         self.turn()
 
-    def _arm(self) -> None:
-        due = [self.producer.next_deadline()]
-        if self._sends and not self._closing:
-            due.append(self.application.next_turn())
-        self.world.arm(self, min((each for each in due if each is not None), default=None))
+    def next_deadline(self) -> int | None:
+        """When it has something to do."""
+        due = self.producer.next_deadline()
+        return earlier(due, self.application.next_turn()) if self._sends and not self._closing else due
 
     def _end(self, kind: str) -> None:
         if not self.ended:

@@ -22,14 +22,21 @@ from ..wire.messages.heartbeat import HeartbeatRequest
 from .connections import ClientConnection
 
 if TYPE_CHECKING:
+    from ..broker.core import Broker
     from ..group_coordinator import GroupCoordinator
+    from ..members.effects import FetchMetadata
     from ..shards.timers import Timers
+    from ..wire.messages.metadata import MetadataRequest
     from .environment import Environment
     from .member import SimulatedMember
 
 Place = tuple[int, float, float]
 """When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
+_REFRESH: Final = "refresh"
+_MOST_KEPT: Final = 128
+"""Answers to Metadata that a broker keeps; beyond that, those to refreshes are not kept a second time."""
 _NEVER: Final = 1 << 62
+_SESSION: Final = int(TimerKind.SESSION)
 
 
 class Refresh(NamedTuple):
@@ -58,7 +65,7 @@ class Refresh(NamedTuple):
 class Quiet:
     """A member's quiet time, which may begin with a refresh of its metadata. `until`: when the member has something else to do."""
 
-    __slots__ = ("_connection", "_coordinator", "_heartbeat", "_held", "_member", "_refresh", "_timers", "_world", "until")
+    __slots__ = ("_connection", "_coordinator", "_heartbeat", "_held", "_member", "_refresh", "_session", "_timers", "_world", "until")
 
     def __init__(
         self, world: Environment, member: SimulatedMember, until: int, connection: ClientConnection, heartbeat: HeartbeatRequest,
@@ -72,12 +79,9 @@ class Quiet:
         self._coordinator = coordinator
         self._timers = timers
         self._refresh = refresh
+        self._session = TimerKey(_SESSION, heartbeat.group_id, heartbeat.member_id)
         self._held = timers.get(self._session)
         timers.arm(self._session, _NEVER)
-
-    @property
-    def _session(self) -> TimerKey:
-        return TimerKey(int(TimerKind.SESSION), self._heartbeat.group_id, self._heartbeat.member_id)
 
     def end(self, place: Place, sent_before: int) -> None:
         """Bring the member and its coordinator to where they are at `place`; heartbeats due before `sent_before` have been sent."""
@@ -130,8 +134,11 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
 
     `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due before they would be answered.
     """
-    connection, machine = member.only_link, member.member
-    if not isinstance(connection, ClientConnection) or not isinstance(machine, Member) or not machine.is_quiet:
+    machine = member.member
+    if not isinstance(machine, Member) or not machine.is_quiet:
+        return None
+    connection = member.only_link
+    if not isinstance(connection, ClientConnection):
         return None
     refresh, due = None, machine.metadata_due
     if refreshes and due == world.now:
@@ -163,33 +170,50 @@ def _refresh(world: Environment, member: SimulatedMember, machine: Member) -> Re
         return None
     if connection.node in world.frozen or not _is_open(connection) or machine.beat_at <= now + _longest(connection):
         return None
-    broker = world.brokers.brokers[connection.node]
-    if not question.topics <= broker.cluster.topics.keys():  # asking could make them
-        return None
     message, channel = metadata_request(question), connection.channel
-    call = Call(message, channel.version(message), member.name, "/10.0.0.1", -1, now, "PLAINTEXT", None, connection.node)
-    answer = metadata.handle(broker, call)
-    if not isinstance(answer, Encoded) or answer.body != channel.metadata:
+    body = _metadata(world.brokers.brokers[connection.node], question, message, channel.version(message), now)
+    if body is None or body != channel.metadata:
         return None
     up, down = connection.pipes
     arrives = now + up.link.delay_after(0)
-    return Refresh(connection, channel.sizes(message, answer.body), now, arrives, arrives + down.link.delay_after(0))
+    return Refresh(connection, channel.sizes(message, body), now, arrives, arrives + down.link.delay_after(0))
+
+
+def _metadata(broker: Broker, question: FetchMetadata, message: MetadataRequest, version: int, now: int) -> bytes | None:
+    """What a broker would answer; None if asking could change something."""
+    kept, key = broker.cluster.kept, (_REFRESH, version, question)
+    body = kept.get(key)
+    if body is None:
+        assert question.topics is not None
+        if not question.topics <= broker.cluster.topics.keys():  # asking could make them
+            return None
+        answer = metadata.handle(broker, Call(message, version, "", "/10.0.0.1", -1, now, "PLAINTEXT", None, broker.node_id))
+        if not isinstance(answer, Encoded):
+            return None
+        body = answer.body
+        if len(kept) < _MOST_KEPT:
+            kept[key] = body
+    return body
 
 
 def _is_open(connection: ClientConnection) -> bool:
     """Is nothing on a connection, and does each message arrive by its delay alone, which is some time?"""
-    links = [pipe.link for pipe in connection.pipes]
-    return connection.is_idle and not any(link.is_cut or link.bytes_per_second or link.delay_ms[0] < 1 for link in links)
+    up, down = connection.links
+    return not (
+        up.is_cut or down.is_cut or up.bytes_per_second or down.bytes_per_second or up.delay_ms[0] < 1 or down.delay_ms[0] < 1
+    ) and connection.is_idle
 
 
 def _longest(connection: ClientConnection) -> int:
     """The longest that a question and its answer take."""
-    return sum(pipe.link.delay_ms[1] for pipe in connection.pipes)
+    up, down = connection.links
+    return up.delay_ms[1] + down.delay_ms[1]
 
 
 def _is_quick(connection: ClientConnection, member: Member) -> bool:
     """Is each heartbeat answered before the next one, and before anything that waits for it runs out?"""
-    config = member.config
-    return _is_open(connection) and _longest(connection) < min(
-        config.heartbeat_interval_ms, config.request_timeout_ms, config.session_timeout_ms - config.heartbeat_interval_ms,
-        config.max_poll_interval_ms - config.heartbeat_interval_ms)
+    config, longest = member.config, _longest(connection)
+    interval = config.heartbeat_interval_ms
+    return (
+        longest < interval and longest < config.request_timeout_ms and interval + longest < config.session_timeout_ms
+        and interval + longest < config.max_poll_interval_ms and _is_open(connection))

@@ -67,7 +67,8 @@ class World(ClientHosts):
         self.hosts = Hosts(self.brokers)
         self.brokers.hosts_changed = self._host_changed
         self.faults = FaultBoard(lambda: list(self.brokers.brokers.values()), seed)
-        self._brokers_due = self.brokers.next_deadline()
+        self._brokers_due: int | None = None
+        self._worked = True  # brokers have done something since `_brokers_due` was asked for
 
     # -- time
 
@@ -91,11 +92,13 @@ class World(ClientHosts):
         self._catch_up(sent_before=until + 1)
 
     def _next(self) -> int | None:
+        if self._worked:
+            self._worked, self._brokers_due = False, self.brokers.wake_by()
         instant = self._agenda[0][0] if self._agenda else None
-        for other in (self._brokers_due, self._deadlines.next()):
-            if other is not None and (instant is None or other < instant):
-                instant = other
-        return instant
+        brokers, member = self._brokers_due, self._deadlines.next()
+        if brokers is not None and (instant is None or brokers < instant):
+            instant = brokers
+        return member if member is not None and (instant is None or member < instant) else instant
 
     def _step(self) -> None:
         now = self.now
@@ -113,10 +116,10 @@ class World(ClientHosts):
             quiet = self._quiet.pop(member, None) if isinstance(member, SimulatedMember) else None
             if quiet is not None:
                 quiet.end(self._place, now)
-                self._brokers_due = self.brokers.wake_by()
+                self._worked = True
                 if isinstance(member, SimulatedMember) and (again := begin(self, member, refreshes=True)) is not None:
                     self._quiet[member] = again
-                    super().arm(member, again.until)
+                    self.call_at(member, again.until)
                     return
             if member.name in self.frozen:
                 self._deadlines.cancel(member)
@@ -124,24 +127,24 @@ class World(ClientHosts):
                 member.due()
 
     def _tick_brokers(self) -> None:
-        self._brokers_due = self.brokers.next_deadline()
+        self._worked, self._brokers_due = False, self.brokers.next_deadline()
         if self._brokers_due is None or self._brokers_due > self.now:
             return  # it was an instant that nothing is due before, or a session's, which a heartbeat has renewed
         quiet = self.catch_up()
         self.brokers.tick(self.now)
         self.settle()
         for member in quiet:
-            self.arm(member, member.next_deadline())
+            self.arm(member)
 
     # -- heartbeats that are skipped
 
-    def arm(self, member: Client, deadline: int | None) -> None:
+    def arm(self, member: Client) -> None:
         """A member's next deadline may have changed. If it is quiet, it is called when it has something else to do than to heartbeat."""
-        quiet = begin(self, member) if self._may_skip and isinstance(member, SimulatedMember) and not member.ended else None
-        if quiet is not None and isinstance(member, SimulatedMember):
+        if self._may_skip and isinstance(member, SimulatedMember) and not member.ended and (quiet := begin(self, member)) is not None:
             self._quiet[member] = quiet
-            deadline = quiet.until
-        super().arm(member, deadline)
+            self.call_at(member, quiet.until)
+        else:
+            self.call_at(member, member.next_deadline())
 
     def catch_up(self) -> list[SimulatedMember]:
         """Something happens that may concern quiet members: bring them to where they are. Answers who they are."""
@@ -151,9 +154,9 @@ class World(ClientHosts):
         ended, self._quiet = self._quiet, {}
         for member, quiet in ended.items():
             quiet.end(self._place, sent_before)
-            super().arm(member, member.next_deadline())
+            self.call_at(member, member.next_deadline())
         if ended:
-            self._brokers_due = self.brokers.wake_by()
+            self._worked = True
         return list(ended)
 
     @contextmanager
@@ -173,7 +176,7 @@ class World(ClientHosts):
             while broker.postponed and self.brokers.network.running(node):
                 broker.next_turn(self.now)
                 self.brokers.run_resumable(self.now)
-        self._brokers_due = self.brokers.wake_by()
+        self._worked = True
 
     # -- brokers, links and clients
 
