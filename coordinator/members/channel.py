@@ -114,6 +114,11 @@ class Channel:
         """Are versions known, and is nothing waited for or to be written?"""
         return self._ranges is not None and not (self._asked or self._waiting or self._buffer or self.output)
 
+    @property
+    def correlation(self) -> int:
+        """The correlation id of the latest request."""
+        return self._correlation
+
     def version(self, message: Request) -> int:
         """The version in which this request goes out. Raises Unsupported."""
         assert self._ranges is not None

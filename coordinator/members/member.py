@@ -22,6 +22,7 @@ from assignors import AssignorError, common_protocol
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
+from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.sync_group import SyncGroupRequest
 from ..wire.schema import Response
 from . import discovery, heartbeats, joining, leaving, offsets, rebalancing, topics
@@ -222,6 +223,21 @@ class Member(GroupMember):
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
         """Be as after so many heartbeats that were answered well, the last one at these instants; it was polled with the last one."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
+
+    @property
+    def commits_at(self) -> int | None:
+        """When a quiet member commits all its positions of its own accord; None: it does not, or does not know them all yet."""
+        m = self._m
+        knows = m.config.enable_auto_commit and m.subscribed.positions and not m.subscribed.unknown_positions()
+        return m.next_auto_commit_at if knows else None
+
+    def commit_request(self) -> OffsetCommitRequest:
+        """What it would send to commit all its positions now."""
+        return offsets.request(self._m, self._m.subscribed.positions)
+
+    def skip_commit(self, sent_at: int) -> None:
+        """Be as after a commit of all positions that was sent then and answered well. It is to be polled as when the answer came."""
+        offsets.skip_commit(self._m, sent_at)
 
     def metadata_question(self) -> FetchMetadata | None:
         """What it would ask for metadata now; None: its view is not an answer to that."""

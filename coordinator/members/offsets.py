@@ -73,21 +73,25 @@ def _send(m: Participant, commit: Commit, now: int) -> None:
     if fault is not None:
         end(m, commit, fault)
         return
+    commit.in_flight = True
+    m.send(request(m, commit.offsets), now, node=m.coordinator, commit=commit)
+
+
+def request(m: Participant, offsets: Offsets) -> OffsetCommitRequest:
+    """The request that commits these, as things are now."""
     by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
-    for (topic, number), position in commit.offsets.items():
+    for (topic, number), position in offsets.items():
         row = OffsetCommitRequestPartition(
             partition_index=number, committed_offset=position.offset, committed_leader_epoch=position.leader_epoch,
             committed_metadata=position.metadata,
         )  # fmt: skip
         by_topic.setdefault(topic, []).append(row)
     generation = m.generation if m.subscribed.wanted else NO_GENERATION
-    message = OffsetCommitRequest(
+    return OffsetCommitRequest(
         group_id=m.config.group_id, generation_id_or_member_epoch=generation.generation_id, member_id=generation.member_id,
         group_instance_id=m.config.group_instance_id if m.subscribed.wanted else None,
         topics=[OffsetCommitRequestTopic(name=topic, partitions=rows) for topic, rows in by_topic.items()],
     )  # fmt: skip
-    commit.in_flight = True
-    m.send(message, now, node=m.coordinator, commit=commit)
 
 
 def end(m: Participant, commit: Commit, fault: MemberFault | None) -> None:
@@ -153,6 +157,13 @@ def auto_commit(m: Participant, now: int) -> None:
     if m.config.enable_auto_commit and now >= m.next_auto_commit_at:
         m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
         commit(m, m.subscribed.positions, None, now, is_own=True)
+
+
+def skip_commit(m: Participant, sent_at: int) -> None:
+    """An automatic commit of all positions was sent at that instant, and was answered well."""
+    m.number += 2  # the commit's and its request's
+    m.next_auto_commit_at = sent_at + m.config.auto_commit_interval_ms
+    m.commit_backoff.reset()
 
 
 def skip_empty_commits(m: Participant, last: int, interval_ms: int, polls: int) -> None:

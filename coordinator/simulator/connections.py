@@ -69,6 +69,12 @@ class ClientConnection(ClientSide):
             self._broker_side.receive(what, world.now)
             world.settle()
 
+    @property
+    def broker_side(self) -> Connection:
+        """What the broker has of it. It is open."""
+        assert self._broker_side is not None
+        return self._broker_side
+
     def _refused(self, why: str, fault: Exception | None) -> None:
         """The broker closes it, because of what came through it."""
         if fault is not None:

@@ -62,5 +62,8 @@ class Environment(Surroundings, Protocol):
     def catch_up(self) -> object:
         """Something happens that may concern members other than the one that sent it: nobody's heartbeats are skipped beyond now."""
 
+    def wake(self, member: Any) -> None:
+        """A member is quiet no longer: bring it to where it is."""
+
     def at_earlier(self, instant: int) -> AbstractContextManager[None]:
         """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""

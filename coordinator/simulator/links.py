@@ -131,6 +131,10 @@ class Pipe:
         while self._queue and self._queue[-1][1] == self._agenda.now:
             self._queue.pop()
 
+    def take_back(self) -> None:
+        """What was sent last has arrived otherwise."""
+        self._queue.pop()
+
     def close(self) -> None:
         """Nothing more will arrive."""
         self._queue.clear()

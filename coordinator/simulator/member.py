@@ -161,10 +161,13 @@ class SimulatedMember:
         if self.application is not None:
             self.application.turn(now)
             return
-        member = self.member
-        if self._reads and member.positions_known:
-            member.seek_all(Position(self._reads * now // 1000))
-        member.poll(now)
+        self.read(now)
+        self.member.poll(now)
+
+    def read(self, now: int) -> None:
+        """It pretends to have read so far."""
+        if self._reads and self.member.positions_known:
+            self.member.seek_all(Position(self._reads * now // 1000))
 
     def _failed(self, fault: MemberFault) -> None:
         self.fault = self.fault or fault
@@ -215,6 +218,12 @@ class SimulatedMember:
         """See `Member.skip_metadata`."""
         assert isinstance(self.member, Member)
         self.member.skip_metadata(asked_at, answered_at)
+        self._go_on(answered_at)
+
+    def skip_commit(self, sent_at: int, answered_at: int) -> None:
+        """See `Member.skip_commit`."""
+        assert isinstance(self.member, Member)
+        self.member.skip_commit(sent_at)
         self._go_on(answered_at)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:

@@ -9,6 +9,7 @@ way at that instant is then sent in full. Does not depend on what ends it.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..broker.call import Call, Encoded
@@ -20,6 +21,7 @@ from ..members.member import Member
 from ..shards.timers import TimerKey, TimerKind
 from ..wire.messages.heartbeat import HeartbeatRequest
 from .connections import ClientConnection
+from .skipped_commits import Commit, Commits, Place, send_for_real
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from .environment import Environment
     from .member import SimulatedMember
 
-Place = tuple[int, float, float]
-"""When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
 _REFRESH: Final = "refresh"
 _MOST_KEPT: Final = 128
 """Answers to Metadata that a broker keeps; beyond that, those to refreshes are not kept a second time."""
@@ -58,14 +58,15 @@ class Refresh(NamedTuple):
             self.connection.channel.skip(1)
             member.skip_metadata(self.asked_at, self.answered)
             return True
-        _send(world, member, self.connection, self.asked_at, self.arrives if has_arrived else None)
+        send_for_real(world, member, self.connection, self.asked_at, self.arrives if has_arrived else None)
         return False
 
 
 class Quiet:
     """A member's quiet time, which may begin with a refresh of its metadata. `until`: when the member has something else to do."""
 
-    __slots__ = ("_connection", "_coordinator", "_heartbeat", "_held", "_member", "_refresh", "_session", "_timers", "_world", "until")
+    __slots__ = (
+        "_commits", "_connection", "_coordinator", "_heartbeat", "_held", "_member", "_part", "_session", "_timers", "_world", "until")
 
     def __init__(
         self, world: Environment, member: SimulatedMember, until: int, connection: ClientConnection, heartbeat: HeartbeatRequest,
@@ -78,7 +79,8 @@ class Quiet:
         self._heartbeat = heartbeat
         self._coordinator = coordinator
         self._timers = timers
-        self._refresh = refresh
+        self._part: Refresh | Commit | None = refresh
+        self._commits: Commits | None = None
         self._session = TimerKey(_SESSION, heartbeat.group_id, heartbeat.member_id)
         self._held = timers.get(self._session)
         timers.arm(self._session, _NEVER)
@@ -88,7 +90,7 @@ class Quiet:
         member = self._member.member
         assert isinstance(member, Member) and self._held is not None
         self._timers.arm(self._session, self._held)
-        if self._refresh is not None and not self._refresh.end(self._world, self._member, place):
+        if self._part is not None and not self._part.end(self._world, self._member, place):
             return
         first, interval = member.beat_at, member.config.heartbeat_interval_ms
         sent = max(0, -((first - sent_before) // interval))
@@ -106,7 +108,45 @@ class Quiet:
             before = last - interval
             arrived = before + up.link.delay_after(sent - 2)
             self._skip(sent - 1, before, arrived, arrived + down.link.delay_after(sent - 2))
-        _send(self._world, self._member, self._connection, last, arrives if has_arrived else None)
+        send_for_real(self._world, self._member, self._connection, last, arrives if has_arrived else None)
+
+    def commit(self, now: int) -> bool:
+        """Let the member commit now, as it does of its own accord, and be quiet further on. False: it has to be brought to where it is.
+
+        So it is if anything else is on its way now, or could be before the commit is answered; and where several brokers have to store it.
+        """
+        machine, world, part = self._member.member, self._world, self._part
+        assert isinstance(machine, Member)
+        if part is not None:
+            if part.answered >= now:
+                return False
+            part.end(world, self._member, (now, inf, inf))
+            self._part = None
+        broker = world.brokers.brokers[self._connection.node]
+        if machine.commits_at != now or len(world.brokers.brokers) > 1 or broker.tape is not None:
+            return False
+        longest, metadata_due = _longest(self._connection), machine.metadata_due
+        first, interval = machine.beat_at, machine.config.heartbeat_interval_ms
+        sent = max(0, -((first - now) // interval))
+        last = first + (sent - 1) * interval
+        if (sent and last + longest >= now) or min(last + interval, metadata_due or 0) <= now + longest:
+            return False
+        if sent:
+            arrives = last + self._connection.links[0].delay_after(sent - 1)
+            assert self._held is not None
+            self._timers.arm(self._session, self._held)
+            self._skip(sent, last, arrives, arrives + self._connection.links[1].delay_after(sent - 1))
+            self.hold()
+        if self._commits is None:
+            self._commits = Commits(world, self._member, self._connection, self.hold)
+        self._part = self._commits.send(now)
+        self.until = min(metadata_due or 0, now + machine.config.auto_commit_interval_ms)
+        return True
+
+    def hold(self) -> None:
+        """The member has shown that it lives: its session ends later. It does not end while it is quiet."""
+        self._held = self._timers.get(self._session)
+        self._timers.arm(self._session, _NEVER)
 
     def _skip(self, count: int, last: int, arrives: int, answered: int) -> None:
         """So many heartbeats were sent, the last one at `last`, and answered."""
@@ -118,15 +158,6 @@ class Quiet:
         down.link.skip(count, answer)
         self._connection.channel.skip(count)
         self._member.skip_heartbeats(count, last, answered)
-
-
-def _send(world: Environment, member: SimulatedMember, connection: ClientConnection, at: int, arrives: int | None) -> None:
-    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it has arrived."""
-    with world.at_earlier(at):
-        member.due()
-    if arrives is not None:
-        with world.at_earlier(arrives):
-            connection.pipes[0].go_on()
 
 
 def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = False) -> Quiet | None:

@@ -27,7 +27,8 @@ from .chance import KeyedRandom
 from .client_hosts import Client, ClientHosts
 from .environment import EPOCH_MS
 from .member import SimulatedMember
-from .skipping import Place, Quiet, begin
+from .skipped_commits import Place
+from .skipping import Quiet, begin
 from .transport import HostTransport
 
 _MOST_STEPS_AT_ONCE = 1_000_000
@@ -113,11 +114,15 @@ class World(ClientHosts):
         if self._brokers_due is not None and self._brokers_due <= now:
             self._tick_brokers()
         elif (member := self._deadlines.first()) is not None:
-            quiet = self._quiet.pop(member, None) if isinstance(member, SimulatedMember) else None
-            if quiet is not None:
+            quiet = self._quiet.get(member) if isinstance(member, SimulatedMember) else None
+            if quiet is not None and quiet.commit(now):
+                self.call_at(member, quiet.until)
+                return
+            if quiet is not None and isinstance(member, SimulatedMember):
+                del self._quiet[member]
                 quiet.end(self._place, now)
                 self._worked = True
-                if isinstance(member, SimulatedMember) and (again := begin(self, member, refreshes=True)) is not None:
+                if (again := begin(self, member, refreshes=True)) is not None:
                     self._quiet[member] = again
                     self.call_at(member, again.until)
                     return
@@ -158,6 +163,12 @@ class World(ClientHosts):
         if ended:
             self._worked = True
         return list(ended)
+
+    def wake(self, member: SimulatedMember) -> None:
+        """A member is quiet no longer: bring it to where it is."""
+        self._quiet.pop(member).end(self._place, self.now)
+        self.call_at(member, member.next_deadline())
+        self._worked = True
 
     @contextmanager
     def at_earlier(self, instant: int) -> Iterator[None]:

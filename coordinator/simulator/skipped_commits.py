@@ -1,0 +1,133 @@
+"""The automatic commits of quiet members: what the coordinator makes of one is played, how it gets there and back is worked out.
+
+A commit stands in the log, so its coordinator gets it at the instant at which it arrives, and handles it as any other; but it gets the
+request itself, no bytes of it, and the member takes the answer when it is looked where it is. Rules: those of `skipping`, of which this
+is a part. Does not depend on when a member is quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..broker import apis, wire_log
+from ..broker.call import Call
+from ..members.member import Member
+from ..wire.framing import frame, response_header
+from ..wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+
+if TYPE_CHECKING:
+    from .connections import ClientConnection
+    from .environment import Environment
+    from .member import SimulatedMember
+
+Place = tuple[int, float, float]
+"""When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
+
+
+def send_for_real(world: Environment, member: SimulatedMember, connection: ClientConnection, at: int, arrives: int | None) -> None:
+    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it has arrived."""
+    with world.at_earlier(at):
+        member.due()
+    if arrives is not None:
+        with world.at_earlier(arrives):
+            connection.pipes[0].go_on()
+
+
+class Commits:
+    """The commits of one quiet time. `renewed` is called when one has kept the member's session alive."""
+
+    def __init__(self, world: Environment, member: SimulatedMember, connection: ClientConnection, renewed: Callable[[], None]) -> None:
+        self.world, self.member, self.connection, self.renewed = world, member, connection, renewed
+        machine = member.member
+        assert isinstance(machine, Member)
+        member.read(world.now)
+        self._machine = machine
+        self.message = machine.commit_request()
+        self.version = connection.channel.version(self.message)
+        self._rows = [row for topic in self.message.topics for row in topic.partitions]
+        self._keys = [(topic.name, row.partition_index) for topic in self.message.topics for row in topic.partitions]
+        self.sizes: tuple[int, int] | None = None
+        """How many bytes the request and its answer have: as many each time, for they name the same partitions."""
+
+    def send(self, now: int) -> Commit:
+        """The member commits all its positions now."""
+        self.member.read(now)
+        positions = self._machine.positions
+        for key, row in zip(self._keys, self._rows, strict=True):
+            row.committed_offset, row.committed_leader_epoch, row.committed_metadata = positions[key]  # type: ignore[index]
+        up, down = self.connection.links
+        arrives = now + up.delay_after(0)
+        commit = Commit(self, now, arrives, arrives + down.delay_after(0))
+        self.world.at(arrives, commit.arrive, self.connection.pipes[0].number)
+        return commit
+
+    def handle(self, now: int) -> OffsetCommitResponse:
+        """The coordinator gets the request, as `broker.exchange` gives it to its handler."""
+        world, message, name, side = self.world, self.message, self.member.name, self.connection.broker_side
+        broker = world.brokers.brokers[self.connection.node]
+        api = apis.api(OffsetCommitRequest.api_key)
+        assert api is not None
+        side.client_id = name
+        cause = wire_log.seen(broker, side.peer, api.name, self.version, name, message, now)
+        call = Call(
+            message, self.version, name, side.client_host, broker.next_token(), now, side.listener, cause, broker.node_id, side.peer)
+        response = api.handle(broker, call)
+        assert isinstance(response, OffsetCommitResponse)
+        held = broker.hold_back(call, response)
+        assert not held, "of one broker nothing waits to be replicated"
+        wire_log.answered(world.log, side.peer, api.name, call, response, now)
+        world.settle()
+        return response
+
+
+class Commit:
+    """A commit of a quiet member: when it is sent, arrives and is answered."""
+
+    __slots__ = ("_commits", "_is_over", "_response", "answered", "arrives", "sent_at")
+
+    def __init__(self, commits: Commits, sent_at: int, arrives: int, answered: int) -> None:
+        self._commits = commits
+        self.sent_at, self.arrives, self.answered = sent_at, arrives, answered
+        self._response: OffsetCommitResponse | None = None
+        self._is_over = False
+
+    def arrive(self) -> None:
+        """It is at the coordinator now, unless it was sent as bytes after all."""
+        if self._is_over:
+            return
+        commits = self._commits
+        self._response = commits.handle(self.arrives)
+        commits.renewed()
+        if self._is_refused:
+            commits.world.wake(commits.member)
+
+    @property
+    def _is_refused(self) -> bool:
+        assert self._response is not None
+        return any(row.error_code for topic in self._response.topics for row in topic.partitions)
+
+    def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
+        """Bring the member to where it is at `place`; False: the request or its answer is on its way then."""
+        self._is_over = True
+        commits, response = self._commits, self._response
+        connection = commits.connection
+        (up, down), channel = connection.pipes, connection.channel
+        if response is None:
+            send_for_real(world, member, connection, self.sent_at, None)
+            return False
+        if (self.answered, self.arrives, down.number) < place and not self._is_refused:
+            if commits.sizes is None:
+                commits.sizes = channel.sizes(commits.message, response)
+            up.link.skip(1, commits.sizes[0])
+            down.link.skip(1, commits.sizes[1])
+            channel.skip(1)
+            member.skip_commit(self.sent_at, self.answered)
+            return True
+        with world.at_earlier(self.sent_at):
+            member.due()
+        up.take_back()
+        with world.at_earlier(self.arrives):
+            header = response_header(response.api_key, commits.version, channel.correlation)
+            down.send(frame(header, response.encode(commits.version)))
+        return False
