@@ -18,6 +18,8 @@ OVERTAKEN = (CommitFailedError, RebalanceInProgressError)
 class KafkaPythonApplication(ConsumerApplication):
     """Consumes with a `KafkaConsumer`."""
 
+    poll_ms = 50
+
     def consume(self, bootstrap_servers: str) -> None:
         consumer = KafkaConsumer(
             bootstrap_servers=bootstrap_servers, group_id=self.group, client_id=self.client_id, enable_auto_commit=False,
@@ -35,7 +37,7 @@ class KafkaPythonApplication(ConsumerApplication):
             consumer.close(autocommit=False, timeout_ms=2000)
 
     def _turn(self, consumer: Any) -> None:
-        polled = consumer.poll(timeout_ms=50)
+        polled = consumer.poll(timeout_ms=self.poll_ms)
         if consumer._coordinator.rejoining:  # 3.0.12 forgets a join that is under way when a poll ends, unless it is asked for again
             consumer._coordinator.request_rejoin()
         for partition, records in polled.items():

@@ -16,14 +16,14 @@ from coordinator import Emulator
 from tests.testing.applications import LIBRARIES, application_class
 
 KEEPS, NEW, GOES_ON, ENDS, RECOVERS = "keeps", "new", "goes on", "ends", "recovers"
-TABLE: dict[tuple[str, str], tuple[str | None, str | None, str | None]] = {
+TABLE: dict[tuple[str, str], tuple[str, str, str]] = {
     ("Heartbeat", "REBALANCE_IN_PROGRESS"): (KEEPS, KEEPS, KEEPS),
     ("Heartbeat", "ILLEGAL_GENERATION"): (KEEPS, NEW, KEEPS),
     ("Heartbeat", "UNKNOWN_MEMBER_ID"): (NEW, NEW, NEW),
     ("Heartbeat", "COORDINATOR_NOT_AVAILABLE"): (GOES_ON, GOES_ON, GOES_ON),
     ("Heartbeat", "NOT_COORDINATOR"): (GOES_ON, GOES_ON, GOES_ON),
     ("Heartbeat", "COORDINATOR_LOAD_IN_PROGRESS"): (GOES_ON, ENDS, GOES_ON),
-    ("Heartbeat", "FENCED_INSTANCE_ID"): (GOES_ON, ENDS, None),
+    ("Heartbeat", "FENCED_INSTANCE_ID"): (GOES_ON, ENDS, ENDS),
     ("Heartbeat", "GROUP_AUTHORIZATION_FAILED"): (GOES_ON, ENDS, GOES_ON),
     ("JoinGroup", "UNKNOWN_MEMBER_ID"): (RECOVERS, RECOVERS, RECOVERS),
     ("JoinGroup", "NOT_COORDINATOR"): (RECOVERS, RECOVERS, RECOVERS),
@@ -32,7 +32,7 @@ TABLE: dict[tuple[str, str], tuple[str | None, str | None, str | None]] = {
     ("JoinGroup", "INCONSISTENT_GROUP_PROTOCOL"): (ENDS, ENDS, ENDS),
     ("JoinGroup", "INVALID_SESSION_TIMEOUT"): (ENDS, ENDS, RECOVERS),
     ("JoinGroup", "GROUP_MAX_SIZE_REACHED"): (ENDS, ENDS, RECOVERS),
-    ("JoinGroup", "FENCED_INSTANCE_ID"): (ENDS, ENDS, None),
+    ("JoinGroup", "FENCED_INSTANCE_ID"): (ENDS, ENDS, ENDS),
     ("SyncGroup", "REBALANCE_IN_PROGRESS"): (RECOVERS, RECOVERS, RECOVERS),
     ("SyncGroup", "ILLEGAL_GENERATION"): (RECOVERS, RECOVERS, RECOVERS),
     ("SyncGroup", "NOT_COORDINATOR"): (RECOVERS, RECOVERS, RECOVERS),
@@ -45,14 +45,17 @@ TABLE: dict[tuple[str, str], tuple[str | None, str | None, str | None]] = {
 }  # fmt: skip
 """(API, error) -> kafka-python 3.0.12, aiokafka 0.14, confluent-kafka 2.16 (classic protocol).
 
-None: not run. librdkafka raises the error, and its close() then never returns (after a Heartbeat: seldom, on a busy machine). A row in
+FENCED_INSTANCE_ID meets static members, the only ones whom a coordinator tells it: librdkafka's close() of others hangs after it. A row in
 which a join or a commit meets UNKNOWN_MEMBER_ID may take as long as the session of the member that the coordinator still has, 45 s."""
+STATIC = {"kafka-python": "group_instance_id", "aiokafka": "group_instance_id", "confluent-kafka": "group.instance.id"}
 WAIT_S = 180
 
 
 @contextmanager
-def running(kafka: Emulator, library: str) -> Iterator[Any]:
-    application = application_class(library)()
+def running(kafka: Emulator, library: str, instance_id: str | None = None, *, poll_ms: int | None = None) -> Iterator[Any]:
+    application = application_class(library)(settings={STATIC[library]: instance_id} if instance_id else {})
+    if poll_ms is not None:
+        application.poll_ms = poll_ms
     application.start(kafka.bootstrap_servers)
     try:
         yield application
@@ -65,8 +68,6 @@ def rows() -> Iterator[Any]:
         for column, library in enumerate(LIBRARIES):
             quick = number % len(LIBRARIES) == column and api in ("Heartbeat", "OffsetCommit") and number < 6
             marks = () if quick else pytest.mark.thorough
-            if expected[column] is None:
-                continue
             yield pytest.param(library, api, error, expected[column], id=f"{api}-{error}-{library}", marks=marks)
 
 
@@ -74,13 +75,15 @@ def rows() -> Iterator[Any]:
 def test_one_injected_error(kafka: Emulator, library: str, api: str, error: str, expected: str) -> None:
     kafka.create_topic("orders", 6)
     group = kafka.group("billing")
+    instance_id = "billing-1" if error == "FENCED_INSTANCE_ID" else None
     if api in ("JoinGroup", "SyncGroup"):
         fault = kafka.fail(api, error, group="billing", times=1)
-        with running(kafka, library) as application:
+        in_one_poll = 10_000 if expected == ENDS else None  # kafka-python 3.0.12 forgets an error that comes between two polls
+        with running(kafka, library, instance_id, poll_ms=in_one_poll) as application:
             fault.wait_hit(timeout=WAIT_S)
             check(kafka, application, expected)
         return
-    with running(kafka, library) as application:
+    with running(kafka, library, instance_id) as application:
         kafka.produce("orders", ["before"] * 6)
         before = group.wait(state="Stable", members=1, assigned="all", lag=0, acted=True, timeout=WAIT_S)
         fault = kafka.fail(api, error, group="billing", times=1)

@@ -20,6 +20,7 @@ TABLE = {
     ("ConsumerGroupHeartbeat", "NOT_COORDINATOR"): GOES_ON,
     ("ConsumerGroupHeartbeat", "UNRELEASED_INSTANCE_ID"): ENDS,
     ("ConsumerGroupHeartbeat", "UNSUPPORTED_ASSIGNOR"): ENDS,
+    ("ConsumerGroupHeartbeat", "STALE_MEMBER_EPOCH"): ENDS,
     ("ConsumerGroupHeartbeat", "GROUP_MAX_SIZE_REACHED"): ENDS,
     ("ConsumerGroupHeartbeat", "GROUP_AUTHORIZATION_FAILED"): ENDS,
     ("ConsumerGroupHeartbeat", "INVALID_GROUP_ID"): ENDS,
