@@ -51,6 +51,7 @@ def _add_wait(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--committed", metavar="TOPIC-PARTITION=OFFSET", action="append", help="at least so far; repeatable")
     parser.add_argument("--lag", type=int, metavar="N", help="at most so many records behind")
     parser.add_argument("--acted", action="store_true", default=None, help="every member has acted on each partition it was given")
+    parser.add_argument("--heard", action="store_true", default=None, help="every member has sent a heartbeat since it was told")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (30)")
 
 
@@ -113,7 +114,7 @@ def _delete(client: Client, args: argparse.Namespace) -> Any:
 
 
 def _wait(client: Client, args: argparse.Namespace) -> Any:
-    body = {name: getattr(args, name) for name in ("state", "members", "generation_above", "lag", "acted", "timeout")}
+    body = {name: getattr(args, name) for name in ("state", "members", "generation_above", "lag", "acted", "heard", "timeout")}
     committed = offsets("--committed", args.committed) or None
     return client.post(_path("groups", args.group, "wait"), body | {"assigned": _assigned(args.assigned), "committed": committed})
 

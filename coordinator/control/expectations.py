@@ -33,7 +33,8 @@ class GroupExpectation:
     `members`: exactly so many; `generation_above`: the generation (group epoch) is higher; `assigned` (never while the group
     rebalances): "all" (every partition of the topics that members subscribe to has exactly one owner) or, by member, its
     partitions as (topic, index) or "topic-index"; `committed`: offsets at least as high, by partition; `lag`: at most so many
-    records behind, over all partitions; `acted`: every member fetched from or committed for each partition it was given.
+    records behind, over all partitions; `acted`: every member fetched from or committed for each partition it was given; `heard`,
+    which proves less: in a Stable group every member has sent a heartbeat since it was told what it has.
     """
 
     state: str | None = None
@@ -43,6 +44,7 @@ class GroupExpectation:
     committed: Mapping[TopicPartition, int] | None = None
     lag: int | None = None
     acted: bool | None = None
+    heard: bool | None = None
 
     def __post_init__(self) -> None:
         if self.state is not None:
@@ -69,9 +71,10 @@ class GroupExpectation:
                 partition_of(key)
                 if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
                     raise ExpectationError(f"committed: {key!r}: {offset!r}; a whole number from 0 on")
-        acted: object = self.acted
-        if acted is not None and not isinstance(acted, bool):
-            raise ExpectationError(f"acted: {self.acted!r}; true or false")
+        for name in ("acted", "heard"):
+            flag: object = getattr(self, name)
+            if flag is not None and not isinstance(flag, bool):
+                raise ExpectationError(f"{name}: {flag!r}; true or false")
         if self.state in ("Empty", "Dead") and self.members:
             raise ExpectationError(f"a group that is {self.state} has no members: {self.members} cannot be")
         if self.state == "Stable" and self.members == 0:
@@ -118,6 +121,11 @@ class GroupExpectation:
             missing += [f"{m.name} has not acted on {_assignment(m)} yet" for m in group.members if not m.acted]
             if not group.members:
                 missing.append("there is no member that could act")
+        if self.heard:
+            silent = [m for m in group.members if not m.heard]
+            missing += [f"{m.name} has sent no heartbeat since it was told that it has {_assignment(m)}" for m in silent]
+            if not group.members:
+                missing.append("there is no member that could send a heartbeat")
         return tuple(missing)
 
     def __str__(self) -> str:

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 Acted = Callable[[str, str, TopicPartition, int], bool]
 """(client id, member id, partition, since) -> whether that member fetched or committed there since."""
+Heard = Callable[[str, str], bool]
+"""(group id, member id) -> whether that member has sent a heartbeat since it was told what it has."""
 
 
-def snapshot(broker: Broker, group_id: str, now: int, acted: Acted, connected: Callable[[str], bool]) -> GroupSnapshot:
+def snapshot(
+    broker: Broker, group_id: str, now: int, acted: Acted, connected: Callable[[str], bool], heard: Heard = lambda *_: False,
+) -> GroupSnapshot:
     """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a client id is open."""
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
@@ -44,6 +48,8 @@ def snapshot(broker: Broker, group_id: str, now: int, acted: Acted, connected: C
         key: CommittedOffset(found.offset, found.metadata, found.leader_epoch, found.committed_ms)
         for key, found in sorted(group.offsets.items())
     }
+    if str(group.state) == "Stable":
+        members = [member._replace(heard=heard(group_id, member.member_id)) for member in members]
     assigned = {partition for member in members for partition in member.assignment or ()}
     return GroupSnapshot(
         group_id, str(group.state), members=tuple(members), committed=committed, lag=_lag(broker, committed, assigned), at_ms=now, **about)

@@ -62,7 +62,7 @@ class GroupHandle(GroupLooks):
     def wait(
         self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
         assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
-        lag: int | None = None, acted: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+        lag: int | None = None, acted: bool | None = None, heard: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
         """Wait until all that is given holds at once; returns the group as it is then. See `GroupExpectation` for the words.
 
@@ -70,7 +70,8 @@ class GroupHandle(GroupLooks):
         """
         arguments.seconds("timeout", timeout)
         expectation = GroupExpectation(
-            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted)
+            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted,
+            heard=heard)
         future = self.begin_wait(expectation)
         try:
             result: GroupSnapshot = future.result(timeout)
@@ -81,13 +82,15 @@ class GroupHandle(GroupLooks):
     def begin_wait(self, expectation: GroupExpectation) -> Future[Any]:
         """Wait without blocking: the future has the group once it is as expected."""
         if expectation.is_empty:
-            raise ExpectationError("wait for what? Give state, members, generation_above, assigned, committed, lag or acted")
+            raise ExpectationError("wait for what? Give state, members, generation_above, assigned, committed, lag, acted or heard")
         session = self._session
 
         def begin() -> Future[Any]:
             expectation.check_possible(session.check_partition, session.most_members(self.group_id))
             if expectation.acted:
                 session.watch_activity()
+            if expectation.heard:
+                session.watch_heartbeats()
             return session.waits.begin(
                 lambda: expectation.unmet(session.group(self.group_id), session.partitions_of), lambda: session.group(self.group_id))
 

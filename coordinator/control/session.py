@@ -13,6 +13,7 @@ from .clock import Clock
 from .fault_board import FaultBoard
 from .faults import FaultError
 from .group_views import snapshot
+from .heartbeats import Heartbeats
 from .journal import Records
 from .own_requests import ControlError, ask
 from .snapshots import GroupSnapshot, TopicPartition
@@ -50,6 +51,7 @@ class KitSession:
         self._clients = clients
         self._own = own
         self._activity: dict[int, tuple[Broker, Activity]] = {}
+        self._heartbeats: dict[int, tuple[Broker, Heartbeats]] = {}
 
     def any_broker(self) -> Broker:
         """A broker that can be asked. Raises ControlError if none runs."""
@@ -93,7 +95,10 @@ class KitSession:
                 return partition in own[member_id]
             return any(activity.acted(client_id, member_id, partition, since_ms) for _, activity in self._activity.values())
 
-        return snapshot(self.serving(group_id), group_id, self.now(), acted, clients.__contains__)
+        broker = self.serving(group_id)
+        watched = self._heartbeats.get(broker.node_id)
+        heard = (lambda *_: False) if watched is None or watched[0] is not broker else watched[1].heard
+        return snapshot(broker, group_id, self.now(), acted, clients.__contains__, heard)
 
     def add_fault(self, fault: Fault) -> Active:
         """Put a fault in force. Raises FaultError for one that no request can meet, such as that of a topic that there is not.
@@ -121,6 +126,15 @@ class KitSession:
                 activity = Activity(broker)
                 self._activity[broker.node_id] = (broker, activity)
                 broker.interceptors.insert(0, activity)
+
+    def watch_heartbeats(self) -> None:
+        """From now on see which members send heartbeats."""
+        for broker in self.brokers():
+            known = self._heartbeats.get(broker.node_id)
+            if known is None or known[0] is not broker:
+                heartbeats = Heartbeats()
+                self._heartbeats[broker.node_id] = (broker, heartbeats)
+                broker.interceptors.insert(0, heartbeats)
 
     def check_partition(self, topic: str, index: int) -> None:
         """Raise ControlError, which says what there is, for a partition that does not exist."""

@@ -26,7 +26,7 @@ class MemberSnapshot(NamedTuple):
 
     `last_seen_ms`: when its session was last renewed. `waits_for`: the request of its that is parked, such as JoinGroup.
     `acted`: it fetched from, or committed for, each partition of its assignment since it got it. `connected`: a
-    connection of its client is open.
+    connection of its client is open. `heard`: it has sent a heartbeat since it got it, as far as somebody waits for that.
     """
 
     member_id: str
@@ -40,6 +40,7 @@ class MemberSnapshot(NamedTuple):
     acted: bool = False
     connected: bool = False
     epoch: int | None = None
+    heard: bool = False
 
     @property
     def name(self) -> str:

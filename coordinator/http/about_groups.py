@@ -22,7 +22,7 @@ _PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "ma
 _MEMBER = object_of(
     member_id=TEXT, client_id=TEXT, client_host=TEXT, instance_id={"type": ["string", "null"]}, topics=list_of(TEXT),
     assignment={"anyOf": [list_of(_PARTITION), {"type": "null"}]}, last_seen_ms=NUMBER, waits_for={"type": ["string", "null"]}, acted=FLAG,
-    connected=FLAG, epoch={"type": ["integer", "null"]},
+    connected=FLAG, epoch={"type": ["integer", "null"]}, heard=FLAG,
 )  # fmt: skip
 _COMMITTED = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER, metadata=TEXT, leader_epoch=NUMBER, committed_ms=NUMBER)
 GROUP = object_of(
@@ -43,6 +43,7 @@ class Expectation:
     committed: dict[str, int] | None = told('offsets at least as high, by partition: {"orders-0": 10}', None)
     lag: int | None = told("at most so many records behind, over all partitions", None)
     acted: bool | None = told("every member fetched from, or committed for, each partition it was given", None)
+    heard: bool | None = told("every member of the group, which is Stable, has sent a heartbeat since it was told what it has", None)
     timeout: float | None = told("how long to wait, in seconds (30)", None)
 
 
@@ -119,7 +120,7 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
         assigned = {name: [f"{topic}-{index}" for topic, index in map(partition, rows)] for name, rows in assigned.items()}
     expectation = GroupExpectation(
         state=body.state, members=body.members, generation_above=body.generation_above, assigned=assigned, lag=body.lag, acted=body.acted,
-        committed=None if body.committed is None else by_partition(body.committed))  # fmt: skip
+        heard=body.heard, committed=None if body.committed is None else by_partition(body.committed))  # fmt: skip
     handle = port.kafka.group(group)
     future = handle.begin_wait(expectation)
     if not await until(future, timeout):

@@ -38,18 +38,19 @@ class RemoteGroup(GroupLooks):
     def wait(
         self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
         assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,
-        lag: int | None = None, acted: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
+        lag: int | None = None, acted: bool | None = None, heard: bool | None = None, timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
         arguments.seconds("timeout", timeout)
         expected = GroupExpectation(
-            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted)
+            state=state, members=members, generation_above=generation_above, assigned=assigned, committed=committed, lag=lag, acted=acted,
+            heard=heard)
         wanted: Any = expected.assigned
         if isinstance(wanted, Mapping):
             wanted = {name: [row if isinstance(row, str) else f"{row[0]}-{row[1]}" for row in rows] for name, rows in wanted.items()}
         body = {
             "state": state, "members": members, "generation_above": generation_above, "assigned": wanted, "lag": lag, "acted": acted,
-            "committed": None if committed is None else _named(committed), "timeout": timeout,
+            "heard": heard, "committed": None if committed is None else _named(committed), "timeout": timeout,
         }  # fmt: skip
         return from_plain(self._caller.post(f"{self._path}/wait", body))
 

@@ -49,6 +49,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "group without a name": (lambda k: k.group(""), "'' is no group id: a text is"),
     "state as a list": (lambda k: k.group("g").wait(state=["Stable"]), "\\['Stable'\\] is no state of a group: give a text"),
     "acted as text": (lambda k: k.group("g").wait(acted="yes"), "acted: 'yes'; true or false"),
+    "heard as text": (lambda k: k.group("g").wait(heard="yes"), "heard: 'yes'; true or false"),
     "committed below 0": (lambda k: k.group("g").wait(committed={("orders", 0): -3}), "-3; a whole number from 0 on"),
     "committed at a partition as text": (lambda k: k.group("g").wait(committed={("orders", "0"): 3}), "is no partition"),
     "state": (lambda k: k.group("g").wait(state="Stabel"), "'Stabel' is no state of a group: did you mean stable, Stable"),

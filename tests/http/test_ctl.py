@@ -46,7 +46,7 @@ class TestGroups:
             assert ctl("group", verb, "g", "consumer-g-1")[0] == 0
             assert ctl("events", "wait", "--type", "MemberRemoved", "--group", "g", "--since", mark)[0] == 0
             assert ctl("group", "wait", "g", "--state", "Stable", "--members", "1")[0] == 0
-        assert ctl("group", "wait", "g", "--assigned", "all")[0] == 0
+        assert ctl("group", "wait", "g", "--assigned", "all", "--heard")[0] == 0
         mark = ctl("mark")[1].strip()
         fault, _, told = ctl("group", "lose", "g", "consumer-g-1")[1].partition(": ")
         assert "Heartbeat of group g" in told

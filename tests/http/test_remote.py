@@ -118,7 +118,8 @@ class TestBoth:
         assert group.state == "Dead"
         mark = kit.mark()
         with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer("orders", config=_FAST) as two:
-            seen = group.wait(state="stable", members=2, assigned="all", acted=True)
+            seen = group.wait(state="stable", members=2, assigned="all", acted=True, heard=True)
+            assert all(member.heard for member in seen.members)
             assert seen.member(one.member_id).assignment == tuple((tp.topic, tp.partition) for tp in one.owned)
             assert kit.groups() == ["g"]
             group.remove(two.client_id)
