@@ -37,7 +37,7 @@ def test_after_a_rebalance_everybody_has_to_be_heard_anew() -> None:
             seen = group.wait(state="Stable", members=2, generation_above=before.generation)
             assert seen.generation == before.generation + 1
             held.wait_hit(2)
-            with pytest.raises(WaitTimeoutError, match="(?s)has sent no heartbeat .* has sent no heartbeat"):
+            with pytest.raises(WaitTimeoutError, match=r"(?s)has sent no heartbeat .* has sent no heartbeat"):
                 group.wait(heard=True, timeout=0.2)
             held.remove()
             assert all(member.heard for member in group.wait(state="Stable", heard=True).members)
