@@ -8,6 +8,10 @@ from .base import Judge, Line
 from .consumer_groups import CHANGES, GroupSeen, KnowsConsumerGroups
 
 _NONE = -1
+_NOT_STABLE = frozenset({
+    "RebalanceStarted", "GroupEmptied", "GroupUnloaded", "GroupDeleted", "ConsumerGroupCreated", "ConsumerGroupUpgraded",
+    "ConsumerGroupDowngraded", "MembershipReset"})
+"""After these nothing is known of what a group's members subscribe to."""
 
 
 class CommitsStayWithinGeneration(KnowsConsumerGroups):
@@ -189,17 +193,22 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
     name = "offsets_never_go_back_unasked"
     promise = (
         "a committed offset changes only by a commit, by the end of a transaction that had it pending, or because it was deleted, "
-        "expired, or its topic or group is gone"
+        "its topic or group is gone, or it expired, which it does not while a stable group's members subscribe to its topic (EXP-2)"
     )
-    looks_at = frozenset({"OffsetsPending", "PendingOffsetsEnded"})
+    looks_at = CHANGES | {
+        "OffsetsPending", "PendingOffsetsEnded", "OffsetsRemoved", "GenerationStored", "RebalanceStarted", "GroupEmptied", "GroupUnloaded"}
 
     def __init__(self) -> None:
         super().__init__()
+        self._subscribed: dict[str, dict[str, frozenset[str]]] = {}
+        """Of each group that is stable, or a consumer group: what each member subscribes to."""
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
 
     def see(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
-        if kind == "OffsetsPending":
+        if kind == "OffsetsRemoved":
+            self._removed(line, group)
+        elif kind == "OffsetsPending":
             table = self._pending.setdefault((group, line["producer_id"]), {})
             table.update({(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
         elif kind == "PendingOffsetsEnded":
@@ -209,6 +218,29 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
                     self.blame(line, f"a transaction ended with an offset of {row['topic']}-{row['partition']} that was never pending")
             if line["partitions"] and not line["committed"]:
                 self.blame(line, "an aborted transaction changed committed offsets")
+        elif kind == "GenerationStored":
+            self._subscribed[group] = {row["member_id"]: _topics_of(row.get("subscription", "")) for row in line["members"]}
+        elif kind == "ConsumerMemberSubscribed":
+            self._subscribed.setdefault(group, {})[line["member"]] = frozenset(line["topics"])
+        elif kind == "ConsumerMemberReplaced":
+            members = self._subscribed.setdefault(group, {})
+            members[line["member"]] = members.pop(line["replaced"], frozenset())
+        elif kind == "ConsumerMemberRemoved":
+            self._subscribed.get(group, {}).pop(line["member"], None)
+        elif kind in _NOT_STABLE:
+            self._subscribed.pop(group, None)
+
+    def _removed(self, line: Line, group: str) -> None:
+        subscribed = frozenset[str]().union(*self._subscribed.get(group, {}).values()) if line["reason"] == "expired" else frozenset[str]()
+        used = next((row for row in line["partitions"] if row["topic"] in subscribed), None)
+        if used is not None:
+            where = f"{used['topic']}-{used['partition']}"
+            self.blame(line, f"the offset of {where} expired, although members of group {group} subscribe to its topic")
+
+
+def _topics_of(subscription: str) -> frozenset[str]:
+    found = decoded(Subscription.decode, subscription)
+    return frozenset() if found is None else frozenset(found.topics)
 
 
 class CommittedOffsetsGrow(Judge):

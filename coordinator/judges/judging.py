@@ -13,12 +13,14 @@ from .ownership import RevokedBeforeAssigned, SingleOwner
 from .records import AcknowledgedRecordsStay, DuplicatesAreUncommitted, IdempotentWritesOnce, NoRecordLostToTheGroup
 from .requests import AnsweredOnce
 from .sessions import SessionsEnd
+from .timeouts import TimeoutsEnd
 from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce
 
 ALL: tuple[type[Judge], ...] = (
     SingleOwner, RevokedBeforeAssigned, CommitsStayWithinGeneration, CommitsStayWithinAssignment, OffsetsOnlyGoBackWhenAsked,
     GenerationsGrow, OneLeader, StaticIdentity, AnsweredOnce, CommittedOffsetsGrow, NoRecordLostToTheGroup, DuplicatesAreUncommitted,
     AcknowledgedRecordsStay, IdempotentWritesOnce, OnlyCommittedIsRead, PipelinesWriteOnce, SessionsEnd,
+    TimeoutsEnd,
 )  # fmt: skip
 """Every judge that a log alone is enough for."""
 

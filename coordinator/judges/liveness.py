@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .base import Judge, Line
 from .consumer_groups import KnowsConsumerGroups
 from .ended_members import EndedMembers
+from .settled import Settled
 
 _DONE_TO_MEMBERS = frozenset({
     "MemberStarted", "MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed", "ApplicationStalled", "ApplicationResumed",
@@ -30,7 +31,8 @@ class StableWithin(KnowsConsumerGroups):
     name = "stable_within"
     promise = (
         "when churn and faults are over, each group is Stable or Empty within the bound, and stays so; and a member whose process has "
-        "ended is one no longer than its session lasts, so that others are given what it had"
+        "ended is one no longer than its session lasts, so that others are given what it had; then each member's application has what its "
+        "group gave it, and each partition that was there is somebody's"
     )
     needs = frozenset({"group", "member"})
     of_streams = frozenset({"fault", "group", "member"})
@@ -43,11 +45,13 @@ class StableWithin(KnowsConsumerGroups):
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
         self._ended = EndedMembers()
+        self._settled = Settled()
 
     def see(self, line: Line) -> None:
         kind = line["type"]
         self.passed(line["at_ms"])
         self._ended.see(line)
+        self._settled.see(line)
         if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (line["stream"] == "member" and kind in _DONE_TO_MEMBERS):
             self._quiet_since = line["at_ms"]
         elif line["stream"] != "group":
@@ -67,14 +71,18 @@ class StableWithin(KnowsConsumerGroups):
             return
         for group, member, since, line in self._ended.overdue(due):
             self.blame(line, f"{member} has ended, and is a member of group {group} still, {due - since} ms later")
+        restless = False
         for group, changes in self._changes.items():
             before = [change for change in changes if change.line["at_ms"] <= due]
+            restless |= not changes[-1].rests or len(before) < len(changes)
             if before and not before[-1].rests:
                 line = before[-1].line
                 self.blame(line, f"{line['type']} came last in group {group}, {self._bound_ms} ms after the last churn or fault")
             for change in changes[len(before) :]:
                 if change.line["type"] in ("RebalanceStarted", "GroupEpochBumped"):
                     self.blame(change.line, f"group {group} rebalances, although nothing was done to it since {self._quiet_since} ms")
+        for unsettled in () if restless else self._settled.unsettled(self._consumers, self._quiet_since):
+            self.blame(unsettled.line, unsettled.text)
 
 
 class FewRebalances(Judge):

@@ -21,11 +21,13 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
     name = "no_record_lost"
     promise = (
         "a group's committed offset passes only records that one of its applications was given, aborted ones aside for readers of "
-        "committed records, and those that auto.offset.reset passes; commits from outside the group may pass what they like"
+        "committed records, and those that auto.offset.reset passes; commits from outside the group, and of members that fetch nothing, "
+        "may pass what they like"
     )
     needs = frozenset({"group", "member", "data"})
     looks_at = WRITTEN | {
         "RecordsServed", "MemberStarted", "RecordsPolled", "PositionReset", "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded",
+        "PartitionsAssigned",
     }  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,16 +39,23 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
         self._committed_only: dict[str, bool] = {}
         self._groups: dict[str, str] = {}
         """By the client ids of their members."""
+        self._clients: dict[tuple[str, str], str] = {}
+        """By group and member id."""
+        self._fetch: set[str] = set()
+        """The clients that were served records."""
 
     def look(self, line: Line) -> None:
         kind = line["type"]
         if line["stream"] in ("data", "cluster"):
             self._batches.see(line)
-            if kind == "RecordsServed" and line["client"] in self._groups:  # all of it may be aborted: then nobody is given any
-                self._committed_only.setdefault(self._groups[line["client"]], line["isolation"] == "read_committed")
+            if kind == "RecordsServed":
+                self._served(line, line["client"])
         elif kind == "MemberStarted":
             self._groups[line["client"]] = line["group"]
+        elif kind == "PartitionsAssigned":
+            self._clients[line["group"], line.get("member", "")] = line["client"]
         elif kind == "RecordsPolled":
+            self._fetch.add(line["client"])
             key = (line["group"], line["topic"], line["partition"])
             self._committed_only[line["group"]] = line["isolation"] == "read_committed"
             given = self._given.setdefault(key, Offsets())
@@ -59,8 +68,9 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
             if line["offset"] > since:
                 self._given.setdefault(key, Offsets()).add(since, line["offset"] - 1)
         elif kind == "OffsetsCommitted":
+            by_member = self._is_of_who_fetches(line["group"], line.get("member", ""))
             for key, row in _keys(line, "offsets"):
-                self._commit(line, key, row["offset"], by_member=bool(line.get("member")))
+                self._commit(line, key, row["offset"], by_member=by_member)
         elif kind == "OffsetsPending":
             self._pending.setdefault((line["group"], line["producer_id"]), {}).update(
                 {(row["topic"], row["partition"]): row["offset"] for row in line["offsets"]})
@@ -69,6 +79,16 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
             for key, _ in _keys(line, "partitions"):
                 if key[1:] in pending:
                     self._commit(line, key, pending[key[1:]], by_member=True)
+
+    def _served(self, line: Line, client: str) -> None:
+        self._fetch.add(client)
+        if client in self._groups:  # all of it may be aborted: then nobody is given any
+            self._committed_only.setdefault(self._groups[client], line["isolation"] == "read_committed")
+
+    def _is_of_who_fetches(self, group: str, member: str) -> bool:
+        """Is this a member, and none that is known to have been given nothing from any partition?"""
+        client = self._clients.get((group, member))
+        return bool(member) and (client is None or client in self._fetch)
 
     def _commit(self, line: Line, key: _Key, offset: int, *, by_member: bool) -> None:
         since, given = self._checked.get(key), self._given.get(key)
@@ -157,15 +177,15 @@ class DuplicatesAreUncommitted(Judge):
 
 
 class AcknowledgedRecordsStay(JudgeOfRecords):
-    """What a producer was told is written, stays written."""
+    """What a producer was told is written, and what a consumer was given, stays written."""
 
     name = "acknowledged_records_stay"
     promise = (
-        "a batch that was acknowledged with acks=all keeps its offsets; an unclean leader may begin once behind what was acknowledged, "
-        "and what it has of that stays; or min.insync.replicas let the last replica alone and that one was lost"
+        "a batch that was acknowledged with acks=all, or given to a consumer, keeps its offsets; an unclean leader may begin once behind "
+        "what was acknowledged, and what it has of that stays; or min.insync.replicas let the last replica alone and that one was lost"
     )
     needs = frozenset({"member", "data"})
-    looks_at = WRITTEN | {"RecordsDelivered"}
+    looks_at = WRITTEN | {"RecordsDelivered", "RecordsPolled"}
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,6 +199,10 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
         if kind == "RecordsDelivered" and line["failed"] is None and line["acks"] in ("all", "-1") and line["offset"] >= 0:
             offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
             offsets.add(line["offset"], line["offset"] + line["count"] - 1)
+        elif kind == "RecordsPolled":
+            offsets = self._acknowledged.setdefault((line["topic"], line["partition"]), Offsets())
+            for first, last in line["ranges"]:
+                offsets.add(first, last)
         elif line["stream"] in ("data", "cluster"):
             if kind == "LeaderElected" and "partition" in line and "nclean" in str(line.get("reason", "")):
                 self._unclean.add((line["topic"], line["partition"]))
@@ -198,7 +222,7 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
             return
         lost = acknowledged.overlaps(line["offset"], 1 << 62)
         if lost is not None:
-            self.blame(line, f"{line['topic']}-{line['partition']}: offset {lost} was acknowledged, and is written anew")
+            self.blame(line, f"{line['topic']}-{line['partition']}: offset {lost} was acknowledged or given away, and is written anew")
             acknowledged.cut(line["offset"])
 
 

@@ -15,25 +15,31 @@ class OnlyCommittedIsRead(JudgeOfRecords):
     name = "read_committed"
     promise = (
         "an application with isolation.level=read_committed is given no record of an aborted transaction, nor of one that is open "
-        "(KIP-98); and partitions are marked as it was decided"
+        "(KIP-98); and partitions are marked as it was decided, and not again once the transaction is complete"
     )
     needs = frozenset({"member", "data"})
-    looks_at = WRITTEN | {"TransactionPrepared", "RecordsPolled"}
+    looks_at = WRITTEN | {"TransactionPrepared", "TransactionCompleted", "LogTruncated", "RecordsPolled"}
 
     def __init__(self) -> None:
         super().__init__()
         self._batches = Batches()
         self._decided: dict[int, bool] = {}
+        self._complete: dict[int, Line] = {}
+        """The lines that tell which producers have no transaction that is being ended."""
 
     def look(self, line: Line) -> None:
         if line["type"] == "TransactionPrepared":
             self._decided[line["producer_id"]] = line["committed"]
+            self._complete.pop(line["producer_id"], None)
+        elif line["type"] == "TransactionCompleted":
+            renewed = line.get("previous_producer_id", -1) >= 0 and line["producer_epoch"] == 0
+            self._complete[line["previous_producer_id"] if renewed else line["producer_id"]] = line
+        elif line["type"] == "LogTruncated":  # what was complete may not be so for who coordinates it next
+            self._complete.clear()
         elif line["stream"] in ("data", "cluster"):
             self._batches.see(line)
-            if line["type"] == "MarkerWritten" and line["committed"] != self._decided.get(line["producer_id"], line["committed"]):
-                what = "committed" if line["committed"] else "aborted"
-                where = f"{line['topic']}-{line['partition']}"
-                self.blame(line, f"{where}: the transaction of producer {line['producer_id']} is marked {what}, which was not decided")
+            if line["type"] == "MarkerWritten":
+                self._marked(line)
         elif line["type"] == "RecordsPolled" and line["isolation"] == "read_committed":
             where = f"{line['topic']}-{line['partition']}"
             for first, last in line["ranges"]:
@@ -42,6 +48,15 @@ class OnlyCommittedIsRead(JudgeOfRecords):
                         state = "aborted" if batch.outcome is False else "still open"
                         self.blame(line, f"{line['client']} was given {where} at {max(first, batch.first)}, whose transaction is {state}")
                         break
+
+    def _marked(self, line: Line) -> None:
+        producer, where = line["producer_id"], f"{line['topic']}-{line['partition']}"
+        if line["committed"] != self._decided.get(producer, line["committed"]):
+            what = "committed" if line["committed"] else "aborted"
+            self.blame(line, f"{where}: the transaction of producer {producer} is marked {what}, which was not decided")
+        complete = self._complete.get(producer)
+        if complete is not None and (line["cause"] is None or line["cause"] < complete["seq"]):  # by hand it may be marked at any time
+            self.blame(line, f"{where}: producer {producer} is marked again, whose transaction is complete by line {complete['seq']}")
 
 
 class PipelinesWriteOnce(JudgeOfRecords):

@@ -27,7 +27,12 @@ class SeedResult(NamedTuple):
 
 def run_seed(seed: int, minutes: int, settings: tuple[str, ...] = ()) -> SeedResult:
     """Run one. Raises ScenarioError for settings that cannot be."""
-    scenario = read_scenario(scenario_text(seed, minutes), f"swarm-{seed}.toml", settings)
+    return run_text(scenario_text(seed, minutes), seed, settings)
+
+
+def run_text(text: str, seed: int, settings: tuple[str, ...] = ()) -> SeedResult:
+    """Run a scenario that is given as text. Raises ScenarioError for settings that cannot be."""
+    scenario = read_scenario(text, f"swarm-{seed}.toml", settings)
     log = EventLog(seed=seed)
     coverage = Coverage()
     broken: tuple[str, ...] = ()

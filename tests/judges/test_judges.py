@@ -112,6 +112,12 @@ def _never_expires(lines: list[Line]) -> None:
     lines[at + 1:] = [crash, crash | {"stream": "fault", "type": "RunEnded", "at_ms": crash["at_ms"] + 120_000}]
 
 
+def _waits_for_ever(lines: list[Line]) -> None:
+    """The last join phase does not end."""
+    at = max(at for at, line in enumerate(lines) if line["type"] == "RebalanceStarted")
+    lines[at + 1:] = [lines[at] | {"stream": "fault", "type": "RunEnded", "at_ms": lines[at]["at_ms"] + 320_000}]
+
+
 PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "single_owner": _two_owners,
     "revoked_before_assigned": _assigned_early,
@@ -123,6 +129,7 @@ PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "static_identity": _two_of_one_identity,
     "answered_once": _answered_twice,
     "sessions_end": _never_expires,
+    "timeouts_end": _waits_for_ever,
 }
 
 

@@ -30,10 +30,11 @@ from coordinator.members.fetching import Fetcher
 from coordinator.shards import load
 from coordinator.shards.timers import TimerKind, Timers
 from coordinator.simulator.member import SimulatedMember
-from coordinator.simulator.swarming import SeedResult, run_seed
+from coordinator.simulator.swarming import SeedResult, run_seed, run_text
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
 from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from tests.simulator import planted_more
 
 Patch = pytest.MonkeyPatch
 MINUTES = 1
@@ -240,17 +241,19 @@ def static_members_are_forgotten_by_loads(patch: Patch) -> None:
 
 
 def _every_bug() -> dict[str, Callable[[Patch], None]]:
-    here = globals()
-    return {name: here[name] for name in here if callable(here[name]) and getattr(here[name], "__module__", "") == __name__
-            and not name.startswith("_") and name not in ("find", "main")}  # fmt: skip
+    return {
+        name: bug for module in (sys.modules[__name__], planted_more) for name, bug in vars(module).items()
+        if callable(bug) and getattr(bug, "__module__", "") == module.__name__ and not name.startswith("_") and name not in ("find", "main")
+    }
 
 
 def find(name: str, seeds: range) -> SeedResult | None:
-    """The first seed that finds a bug; None if none does."""
+    """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is looked for there."""
+    text = planted_more.SCENARIOS.get(name)
     with pytest.MonkeyPatch.context() as patch:
         BUGS[name](patch)
-        for seed in seeds:
-            result = run_seed(seed, MINUTES)
+        for seed in seeds if text is None else seeds[:1]:
+            result = run_seed(seed, MINUTES) if text is None else run_text(text, seed)
             if result.broken or result.failure:
                 return result
     return None

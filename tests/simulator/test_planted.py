@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator.simulator.swarming import run_text
 from tests.simulator.planted import BUGS, find
+from tests.simulator.planted_more import SCENARIOS
 
 QUICK = {
     "records_are_skipped": "no_record_lost",
@@ -13,8 +15,23 @@ QUICK = {
     "two_members_are_given_the_same": "single_owner",
     "generations_stay": "generations_grow",
     "requests_are_answered_twice": "answered_once",
+    "commits_are_acknowledged_and_forgotten": "answered_once",
+    "commits_are_refused_and_take_place": "answered_once",
+    "static_members_come_back_to_nothing": "stable_within",
+    "markers_are_written_twice": "read_committed",
+    "commits_take_the_offsets_of_another_group": "offsets_never_go_back_unasked",
+    "join_phases_are_extended_for_ever": "timeouts_end",
+    "acknowledgements_do_not_wait_for_replicas": "acknowledged_records_stay",
+    "topics_that_grow_are_not_seen": "stable_within",
+    "stale_transactional_commits_are_taken": "no_stale_commit",
 }
 """Those that show at once, and a judge that finds each. `python -m tests.simulator.planted` looks for all of them."""
+
+
+@pytest.mark.parametrize("text", dict.fromkeys(SCENARIOS.values()))
+def test_without_its_bug_a_scenario_keeps_every_promise(text: str) -> None:
+    result = run_text(text, 1)
+    assert (result.broken, result.failure) == ((), "")
 
 
 @pytest.mark.unjudged
