@@ -110,10 +110,9 @@ class Quiet:
             self._skip(sent - 1, before, arrived, arrived + down.link.delay_after(sent - 2))
         send_for_real(self._world, self._member, self._connection, last, arrives if has_arrived else None)
 
-    def commit(self, now: int) -> bool:
-        """Let the member commit now, as it does of its own accord, and be quiet further on. False: it has to be brought to where it is.
-
-        So it is if anything else is on its way now, or could be before the commit is answered; and where several brokers have to store it.
+    def go_on(self, now: int) -> bool:
+        """Let the member do what it has to do now, commit or ask for metadata, and be quiet further on. False: it has to be brought to
+        where it is. So it is if anything else is on its way, or could be before this is answered, and if several brokers store a commit.
         """
         machine, world, part = self._member.member, self._world, self._part
         assert isinstance(machine, Member)
@@ -122,14 +121,34 @@ class Quiet:
                 return False
             part.end(world, self._member, (now, inf, inf))
             self._part = None
-        broker = world.brokers.brokers[self._connection.node]
-        if machine.commits_at != now or len(world.brokers.brokers) > 1 or broker.tape is not None:
+        if not self._beats_are_answered(machine, now):
             return False
-        longest, metadata_due = _longest(self._connection), machine.metadata_due
-        first, interval = machine.beat_at, machine.config.heartbeat_interval_ms
+        config, metadata_due, offsets_due = machine.config, machine.metadata_due, machine.offsets_due
+        if metadata_due == now and (offsets_due is None or offsets_due > now):
+            refresh = self._part = _refresh(world, self._member, machine)
+            if refresh is None:
+                return False
+            due = refresh.answered + max(config.metadata_max_age_ms, config.retry_backoff_ms)
+            self.until = due if offsets_due is None else min(due, offsets_due)
+            return True
+        broker = world.brokers.brokers[self._connection.node]
+        if (
+            machine.commits_at != now or len(world.brokers.brokers) > 1 or broker.tape is not None
+            or metadata_due is None or metadata_due <= now + _longest(self._connection)
+        ):  # fmt: skip
+            return False
+        if self._commits is None:
+            self._commits = Commits(world, self._member, self._connection, self.hold)
+        self._part = self._commits.send(now)
+        self.until = min(metadata_due, now + config.auto_commit_interval_ms)
+        return True
+
+    def _beats_are_answered(self, machine: Member, now: int) -> bool:
+        """Bring the member to where it is after the heartbeats before `now`. False: one is on its way, or could be soon."""
+        longest, first, interval = _longest(self._connection), machine.beat_at, machine.config.heartbeat_interval_ms
         sent = max(0, -((first - now) // interval))
         last = first + (sent - 1) * interval
-        if (sent and last + longest >= now) or min(last + interval, metadata_due or 0) <= now + longest:
+        if (sent and last + longest >= now) or last + interval <= now + longest:
             return False
         if sent:
             arrives = last + self._connection.links[0].delay_after(sent - 1)
@@ -137,10 +156,6 @@ class Quiet:
             self._timers.arm(self._session, self._held)
             self._skip(sent, last, arrives, arrives + self._connection.links[1].delay_after(sent - 1))
             self.hold()
-        if self._commits is None:
-            self._commits = Commits(world, self._member, self._connection, self.hold)
-        self._part = self._commits.send(now)
-        self.until = min(metadata_due or 0, now + machine.config.auto_commit_interval_ms)
         return True
 
     def hold(self) -> None:

@@ -115,7 +115,7 @@ class World(ClientHosts):
             self._tick_brokers()
         elif (member := self._deadlines.first()) is not None:
             quiet = self._quiet.get(member) if isinstance(member, SimulatedMember) else None
-            if quiet is not None and quiet.commit(now):
+            if quiet is not None and quiet.go_on(now):
                 self.call_at(member, quiet.until)
                 return
             if quiet is not None and isinstance(member, SimulatedMember):
