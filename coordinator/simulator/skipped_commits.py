@@ -8,12 +8,13 @@ is a part. Does not depend on when a member is quiet.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..broker import apis, wire_log
 from ..broker.call import Call
 from ..members.member import Member
 from ..wire.framing import frame, response_header
+from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 
 Place = tuple[int, float, float]
 """When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
+_ANSWER: Final = HeartbeatResponse()
+
+
+class Beat(NamedTuple):
+    """A heartbeat of a quiet member: when it is sent, arrives and is answered."""
+
+    sent_at: int
+    arrives: int
+    answered: int
 
 
 def send_for_real(world: Environment, member: SimulatedMember, connection: ClientConnection, at: int, arrives: int | None) -> None:
@@ -34,6 +44,16 @@ def send_for_real(world: Environment, member: SimulatedMember, connection: Clien
             connection.pipes[0].go_on()
 
 
+def skip_heartbeats(member: SimulatedMember, connection: ClientConnection, heartbeat: HeartbeatRequest, count: int, last: Beat) -> None:
+    """So many heartbeats were sent, the last one at these instants, and answered well."""
+    up, down = connection.links
+    asked, answer = connection.channel.heartbeat_sizes(heartbeat, _ANSWER)
+    up.skip(count, asked)
+    down.skip(count, answer)
+    connection.channel.skip(count)
+    member.skip_heartbeats(count, last.sent_at, last.answered)
+
+
 class Commits:
     """The commits of one quiet time. `renewed` is called when one has kept the member's session alive."""
 
@@ -43,6 +63,7 @@ class Commits:
         assert isinstance(machine, Member)
         member.read(world.now)
         self._machine = machine
+        self.heartbeat = machine.heartbeat()
         self.message = machine.commit_request()
         self.version = connection.channel.version(self.message)
         self._rows = [row for topic in self.message.topics for row in topic.partitions]
@@ -50,16 +71,23 @@ class Commits:
         self.sizes: tuple[int, int] | None = None
         """How many bytes the request and its answer have: as many each time, for they name the same partitions."""
 
-    def send(self, now: int) -> Commit:
-        """The member commits all its positions now."""
+    def send(self, now: int, beat: Beat | None) -> Commit:
+        """The member commits all its positions now. `beat`: its heartbeat that is not answered yet, if there is one."""
         self.member.read(now)
         positions = self._machine.positions
         for key, row in zip(self._keys, self._rows, strict=True):
             row.committed_offset, row.committed_leader_epoch, row.committed_metadata = positions[key]  # type: ignore[index]
         up, down = self.connection.links
-        arrives = now + up.delay_after(0)
-        commit = Commit(self, now, arrives, arrives + down.delay_after(0))
-        self.world.at(arrives, commit.arrive, self.connection.pipes[0].number)
+        if beat is None:
+            arrives = now + up.delay_after(0)
+            answered = arrives + down.delay_after(0)
+        else:  # nothing is overtaken
+            arrives = max(beat.arrives, now + up.delay_after(1))
+            answered = max(beat.answered, arrives + down.delay_after(1))
+        commit = Commit(self, beat, now, arrives, answered)
+        came_with_it = beat is not None and arrives == beat.arrives  # then it is delivered when the heartbeat is
+        with self.world.at_earlier(beat.sent_at if beat is not None and came_with_it else now):
+            self.world.at(arrives, commit.arrive, self.connection.pipes[0].number)
         return commit
 
     def handle(self, now: int) -> OffsetCommitResponse:
@@ -82,12 +110,12 @@ class Commits:
 
 
 class Commit:
-    """A commit of a quiet member: when it is sent, arrives and is answered."""
+    """A commit of a quiet member: when it is sent, arrives and is answered. `beat`: as `Commits.send` takes it."""
 
-    __slots__ = ("_commits", "_is_over", "_response", "answered", "arrives", "sent_at")
+    __slots__ = ("_beat", "_commits", "_is_over", "_response", "answered", "arrives", "sent_at")
 
-    def __init__(self, commits: Commits, sent_at: int, arrives: int, answered: int) -> None:
-        self._commits = commits
+    def __init__(self, commits: Commits, beat: Beat | None, sent_at: int, arrives: int, answered: int) -> None:
+        self._commits, self._beat = commits, beat
         self.sent_at, self.arrives, self.answered = sent_at, arrives, answered
         self._response: OffsetCommitResponse | None = None
         self._is_over = False
@@ -110,13 +138,13 @@ class Commit:
     def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
         """Bring the member to where it is at `place`; False: the request or its answer is on its way then."""
         self._is_over = True
-        commits, response = self._commits, self._response
+        commits, response, beat = self._commits, self._response, self._beat
         connection = commits.connection
         (up, down), channel = connection.pipes, connection.channel
-        if response is None:
-            send_for_real(world, member, connection, self.sent_at, None)
-            return False
-        if (self.answered, self.arrives, down.number) < place and not self._is_refused:
+        answered_since = beat.arrives if beat is not None and beat.answered == self.answered else self.arrives
+        if response is not None and (self.answered, answered_since, down.number) < place and not self._is_refused:
+            if beat is not None:
+                skip_heartbeats(member, connection, commits.heartbeat, 1, beat)
             if commits.sizes is None:
                 commits.sizes = channel.sizes(commits.message, response)
             up.link.skip(1, commits.sizes[0])
@@ -124,10 +152,19 @@ class Commit:
             channel.skip(1)
             member.skip_commit(self.sent_at, self.answered)
             return True
-        with world.at_earlier(self.sent_at):
-            member.due()
-        up.take_back()
-        with world.at_earlier(self.arrives):
+        if beat is not None:
+            send_for_real(world, member, connection, beat.sent_at, None)
+        send_for_real(world, member, connection, self.sent_at, None)
+        if response is not None:
+            up.take_back()
+        if beat is not None and (beat.arrives, beat.sent_at, up.number) < place:
+            with world.at_earlier(beat.arrives):
+                up.go_on()
+            if (beat.answered, beat.arrives, down.number) < place:
+                with world.at_earlier(beat.answered):
+                    down.go_on()
+        if response is not None:
             header = response_header(response.api_key, commits.version, channel.correlation)
-            down.send(frame(header, response.encode(commits.version)))
+            with world.at_earlier(self.arrives):
+                down.send(frame(header, response.encode(commits.version)))
         return False

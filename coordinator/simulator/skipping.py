@@ -21,7 +21,7 @@ from ..members.member import Member
 from ..shards.timers import TimerKey, TimerKind
 from ..wire.messages.heartbeat import HeartbeatRequest
 from .connections import ClientConnection
-from .skipped_commits import Commit, Commits, Place, send_for_real
+from .skipped_commits import Beat, Commit, Commits, Place, send_for_real, skip_heartbeats
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
@@ -91,24 +91,36 @@ class Quiet:
         assert isinstance(member, Member) and self._held is not None
         self._timers.arm(self._session, self._held)
         if self._part is not None and not self._part.end(self._world, self._member, place):
+            renewed = self._timers.get(self._session)
+            if renewed is not None and renewed < self._held:  # by a heartbeat that was sent before the commit
+                self._timers.arm(self._session, self._held)
             return
-        first, interval = member.beat_at, member.config.heartbeat_interval_ms
+        beat = self._settle_beats(member, sent_before, place)
+        if beat is not None:
+            has_arrived = (beat.arrives, beat.sent_at, self._connection.pipes[0].number) < place
+            send_for_real(self._world, self._member, self._connection, beat.sent_at, beat.arrives if has_arrived else None)
+
+    def _settle_beats(self, machine: Member, sent_before: int, place: Place) -> Beat | None:
+        """Bring the member to where it is after its heartbeats that were due before an instant and are answered at `place`. Answers the one
+        that is not."""
+        first, interval = machine.beat_at, machine.config.heartbeat_interval_ms
         sent = max(0, -((first - sent_before) // interval))
         if not sent:
-            return
-        last = first + (sent - 1) * interval
-        up, down = self._connection.pipes
-        arrives = last + up.link.delay_after(sent - 1)
-        has_arrived = (arrives, last, up.number) < place
-        answered = arrives + down.link.delay_after(sent - 1)
-        if has_arrived and (answered, arrives, down.number) < place:
-            self._skip(sent, last, arrives, answered)
-            return
+            return None
+        beat = self._beat(first, sent)
+        if (beat.answered, beat.arrives, self._connection.pipes[1].number) < place:
+            self._skip(sent, beat)
+            return None
         if sent > 1:
-            before = last - interval
-            arrived = before + up.link.delay_after(sent - 2)
-            self._skip(sent - 1, before, arrived, arrived + down.link.delay_after(sent - 2))
-        send_for_real(self._world, self._member, self._connection, last, arrives if has_arrived else None)
+            self._skip(sent - 1, self._beat(first, sent - 1))
+        return beat
+
+    def _beat(self, first: int, nth: int) -> Beat:
+        """The nth heartbeat from one that is sent at `first`."""
+        up, down = self._connection.links
+        sent_at = first + (nth - 1) * self._member.member.config.heartbeat_interval_ms
+        arrives = sent_at + up.delay_after(nth - 1)
+        return Beat(sent_at, arrives, arrives + down.delay_after(nth - 1))
 
     def go_on(self, now: int) -> bool:
         """Let the member do what it has to do now, commit or ask for metadata, and be quiet further on. False: it has to be brought to
@@ -121,10 +133,14 @@ class Quiet:
                 return False
             part.end(world, self._member, (now, inf, inf))
             self._part = None
-        if not self._beats_are_answered(machine, now):
-            return False
+        assert self._held is not None
+        self._timers.arm(self._session, self._held)
+        beat = self._settle_beats(machine, now, (now, inf, inf))
+        self.hold()
+        if machine.beat_at + (beat is not None) * machine.config.heartbeat_interval_ms <= now + _longest(self._connection):
+            return False  # the next one is due soon
         config, metadata_due, offsets_due = machine.config, machine.metadata_due, machine.offsets_due
-        if metadata_due == now and (offsets_due is None or offsets_due > now):
+        if metadata_due == now and beat is None and (offsets_due is None or offsets_due > now):
             refresh = self._part = _refresh(world, self._member, machine)
             if refresh is None:
                 return False
@@ -139,40 +155,22 @@ class Quiet:
             return False
         if self._commits is None:
             self._commits = Commits(world, self._member, self._connection, self.hold)
-        self._part = self._commits.send(now)
+        self._part = self._commits.send(now, beat)
         self.until = min(metadata_due, now + config.auto_commit_interval_ms)
         return True
 
-    def _beats_are_answered(self, machine: Member, now: int) -> bool:
-        """Bring the member to where it is after the heartbeats before `now`. False: one is on its way, or could be soon."""
-        longest, first, interval = _longest(self._connection), machine.beat_at, machine.config.heartbeat_interval_ms
-        sent = max(0, -((first - now) // interval))
-        last = first + (sent - 1) * interval
-        if (sent and last + longest >= now) or last + interval <= now + longest:
-            return False
-        if sent:
-            arrives = last + self._connection.links[0].delay_after(sent - 1)
-            assert self._held is not None
-            self._timers.arm(self._session, self._held)
-            self._skip(sent, last, arrives, arrives + self._connection.links[1].delay_after(sent - 1))
-            self.hold()
-        return True
-
     def hold(self) -> None:
-        """The member has shown that it lives: its session ends later. It does not end while it is quiet."""
-        self._held = self._timers.get(self._session)
-        self._timers.arm(self._session, _NEVER)
+        """The member may have shown that it lives: then its session ends later. It does not end while the member is quiet."""
+        ends = self._timers.get(self._session)
+        if ends != _NEVER:
+            self._held = ends
+            self._timers.arm(self._session, _NEVER)
 
-    def _skip(self, count: int, last: int, arrives: int, answered: int) -> None:
-        """So many heartbeats were sent, the last one at `last`, and answered."""
-        up, down = self._connection.pipes
-        response = self._coordinator.heartbeat(self._heartbeat, arrives)
+    def _skip(self, count: int, last: Beat) -> None:
+        """So many heartbeats were sent and answered."""
+        response = self._coordinator.heartbeat(self._heartbeat, last.arrives)
         assert not response.error_code, f"a skipped heartbeat of {self._member.name} is refused with {response.error_code}"
-        asked, answer = self._connection.channel.heartbeat_sizes(self._heartbeat, response)
-        up.link.skip(count, asked)
-        down.link.skip(count, answer)
-        self._connection.channel.skip(count)
-        self._member.skip_heartbeats(count, last, answered)
+        skip_heartbeats(self._member, self._connection, self._heartbeat, count, last)
 
 
 def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = False) -> Quiet | None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from coordinator.cli import main
+from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
+from coordinator.groups.classic.model import ClassicGroup
 from coordinator.members.member import Member
 from coordinator.simulator import catalogue
 from coordinator.simulator.member import SimulatedMember
@@ -130,3 +132,32 @@ def test_time_can_pass_in_any_pieces() -> None:
         slow.run(until)
         fast.run(until)
         assert state(fast) == state(slow)
+
+
+@pytest.mark.parametrize(("shortest", "longest"), [(200, 700), (1, 1400)])
+def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(shortest: int, longest: int) -> None:
+    """Looks are rare: between two of them members are quiet again, and commit as such."""
+    scenario = read_scenario(QUIET.format(shortest=shortest, longest=longest, reads=5), "quiet")
+    for offset in range(0, 7_919, 1_321):
+        slow, fast = assert_same(scenario, 5, range(20_000 + offset, 280_000, 7_919))
+        assert fast.steps < slow.steps
+
+
+@pytest.mark.parametrize("error", [ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS])
+def test_commits_that_are_refused_are_told_the_member(error: ErrorCode, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = 0
+
+    def refuse(group: ClassicGroup, member_id: str, instance: str | None, generation: int) -> ErrorCode:
+        nonlocal commits
+        commits += 1
+        return ErrorCode.NONE if commits % 7 else error
+
+    monkeypatch.setattr(ClassicGroup, "refuse_commit", refuse)
+    scenario = read_scenario(QUIET.format(shortest=1, longest=90, reads=5), "quiet", ("duration=2m",))
+    results = []
+    for skips in (False, True):
+        commits = 0
+        lines, states, _ = run(scenario, 5, skips=skips, looks=range(20_000, 120_000, 11_003))
+        results.append((lines, states))
+        assert commits > 40
+    assert results[0] == results[1]
