@@ -10,10 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
+from struct import Struct
 from typing import Any, Protocol, TypeVar
 
 from ..cluster.record_codec import Record, encode_record
-from ..cluster.records import CRC_START, HEADER_SIZE, MAGIC, NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, parse_header, seal
+from ..cluster.records import HEADER_SIZE, MAGIC, NO_PRODUCER_ID, NO_SEQUENCE, BatchHeader, crc32c
 from ..cluster.replica_log import ReplicaLog
 from ..groups import events as group_events
 from ..shards.durable import DurableEvents, StoredEvent
@@ -43,6 +44,7 @@ class Durable(Protocol):
 
 
 S = TypeVar("S")
+_BODY = Struct(">hiqqqhii")  # attributes, last offset delta, base and maximum timestamp, producer id and epoch, base sequence, record count
 Written = Callable[[EventBody, int], None]
 
 
@@ -52,9 +54,11 @@ def _payload(key: str, kind: str) -> bytes:
     return encode_record(Record(0, 0, key.encode("utf-8", "replace"), kind.encode()), 0, 0)
 
 
-def _batch(at_ms: int, payload: bytes) -> bytes:
-    return seal(
-        BatchHeader(0, HEADER_SIZE - 12 + len(payload), -1, MAGIC, 0, 0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1), payload)
+def _batch(at_ms: int, payload: bytes) -> tuple[BatchHeader, EventBody]:
+    """The header of a batch that stands for an event, and its checksummed part."""
+    body = EventBody(_BODY.pack(0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1) + payload)
+    return BatchHeader(
+        0, HEADER_SIZE - 12 + len(payload), -1, MAGIC, crc32c(body), 0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1), body
 
 
 class EventsLog(ReplicaLog):
@@ -81,11 +85,10 @@ class EventsLog(ReplicaLog):
 
     def _append(self, at_ms: int, key: str, kind: str, stored: Callable[[int], S], seq: int | None = None) -> int:
         """Append a batch that stands for an event, told by its offset; returns the offset."""
-        data = _batch(at_ms, _payload(key, kind))
-        body = EventBody(data[CRC_START:])
+        header, body = _batch(at_ms, _payload(key, kind))
         offset = self.log_end_offset
         body.stored, body.seq = stored(offset), seq
-        self._add(parse_header(data), body, self.last_epoch)
+        self._add(header, body, self.last_epoch)
         self._durable.take(body.stored)
         self._written(body, self.log_end_offset)
         return offset

@@ -57,8 +57,19 @@ class Writing(NamedTuple):
     rest: Callable[[Any], str]
 
 
-def writing(shape: Shape, in_envelope: Mapping[str, str] = _IN_ENVELOPE) -> Writing:
-    """How events of this shape are written."""
+class Writings(dict[type, Writing]):
+    """How events of a kind are written, by type; each is made when it is needed first."""
+
+    def __init__(self, shapes_: Callable[[], dict[type, Shape]], in_envelope: Mapping[str, str]) -> None:
+        super().__init__()
+        self._shapes, self._in_envelope = shapes_, in_envelope
+
+    def __missing__(self, kind: type) -> Writing:
+        how = self[kind] = _writing(self._shapes()[kind], self._in_envelope)
+        return how
+
+
+def _writing(shape: Shape, in_envelope: Mapping[str, str]) -> Writing:
     at = {field.key: index for index, field in enumerate(shape.fields)}
     member, generation = (at.get(key) if key in in_envelope.values() else None for key in ("member", "generation"))
     rest = fields_text(shape.type, tuple((field.name, field.key) for field in shape.fields if field.key not in in_envelope.values()))
@@ -87,6 +98,11 @@ def coordinator_shapes() -> dict[type, Shape]:
 def types_by_name() -> dict[str, Shape]:
     """The shapes by the log's `type`."""
     return {shape.name: shape for shape in shapes().values()}
+
+
+GROUP_WRITING: Final = Writings(shapes, _IN_ENVELOPE)
+TRANSACTION_WRITING: Final = Writings(transaction_shapes, {})
+COORDINATOR_WRITING: Final = Writings(coordinator_shapes, {})
 
 
 def to_plain(event: Event) -> Plain:

@@ -22,7 +22,7 @@ from coordinator.version import __version__
 from ..groups.events import Event
 from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
-from .codec import Shape, Writing, coordinator_shapes, shapes, transaction_shapes, writing
+from .codec import COORDINATOR_WRITING, GROUP_WRITING, TRANSACTION_WRITING, Writing
 from .envelope import ENVELOPE, FORMAT_VERSION, GAP_TYPE, HEADER_STREAM, HEADER_TYPE, PLACES
 from .log_file import LogMode, open_log
 from .reader import read_lines
@@ -69,7 +69,6 @@ class EventLog:
         self._unwritten = b""  # accepted, on its way to a file that does not take it; may begin in the midst of a line
         self._left_out: list[int] = []  # how many wire lines are left out while it does not; the first and last one's instant
         self._run = text(self.run)
-        self._writing: dict[type, Writing] = {}
         self.lines.append(value_text(
             {
                 "seq": 0, "at_ms": 0, "run": self.run, "stream": HEADER_STREAM, "type": HEADER_TYPE, "cause": None,
@@ -137,7 +136,7 @@ class EventLog:
 
         `broker`: which of several brokers coordinates the group.
         """
-        how = self._writing.get(type(event)) or self._written(shapes()[type(event)])
+        how = GROUP_WRITING[type(event)]
         values: tuple[Any, ...] = event
         if how.generation is not None:
             generation = values[how.generation]
@@ -150,17 +149,11 @@ class EventLog:
 
     def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
         """Write one event of a transactional id, of several brokers' by `broker`; returns its number."""
-        how = self._writing.get(type(event)) or self._written(transaction_shapes()[type(event)], {})
-        return self._plain_event("transaction", how, event, at_ms, cause, broker)
+        return self._plain_event("transaction", TRANSACTION_WRITING[type(event)], event, at_ms, cause, broker)
 
     def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
         """Write one event of the group coordinator itself, of several that of `broker`; returns its number."""
-        how = self._writing.get(type(event)) or self._written(coordinator_shapes()[type(event)], {})
-        return self._plain_event("coordinator", how, event, at_ms, cause, broker)
-
-    def _written(self, shape: Shape, *in_envelope: Mapping[str, str]) -> Writing:
-        how = self._writing[shape.type] = writing(shape, *in_envelope)
-        return how
+        return self._plain_event("coordinator", COORDINATOR_WRITING[type(event)], event, at_ms, cause, broker)
 
     def _plain_event(self, stream: str, how: Writing, event: Any, at_ms: int, cause: int | None, broker: int | None) -> int:
         of = "" if broker is None else f',"broker":{broker}'

@@ -11,7 +11,7 @@ folding all of them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple, get_args
@@ -270,7 +270,13 @@ class _CompactedEvents:
         if keys:
             self._entries[offset] = _Entry(at_ms, event, len(keys))
 
-    def _own(self, offset: int, keys: Iterable[Hashable]) -> None:
+    def _own(self, offset: int, keys: Collection[Hashable]) -> None:
+        owners = self._owners
+        former = owners.get(next(iter(keys))) if len(keys) > 1 else None
+        if former is not None and self._entries[former].live == len(keys) and all(owners.get(key) == former for key in keys):
+            del self._entries[former]  # all that is left of one event, as when a member commits the same partitions again
+            owners.update(dict.fromkeys(keys, offset))
+            return
         for key in keys:
             self._release(key)
             self._owners[key] = offset
