@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coordinator.event_log import EventLog
 from coordinator.event_log.codec import CodecError, from_plain, shapes, to_plain
 from coordinator.groups import events as ev
 
@@ -24,6 +25,26 @@ def test_every_event_comes_back_exactly(kind: type) -> None:
         again = from_plain(line)
         assert again == event
         assert type(again) is type(event)
+
+    check()
+
+
+@pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
+def test_lines_are_written_as_an_encoder_writes_plain_values(kind: type) -> None:
+    """Fields are written by functions of their own: to the byte what the JSON encoder makes of `to_plain`."""
+    @settings(max_examples=25, deadline=None, database=None)
+    @given(st.from_type(kind), st.text())
+    def check(event: Any, group: str) -> None:
+        log = EventLog()
+        log.group_event(group, 3, event, 5, None, 1)
+        plain = to_plain(event)
+        generation = plain.pop("generation", 3)
+        places = {"group": group, "generation": generation, "member": plain.pop("member", None), "broker": 1}
+        line = {
+            "seq": 1, "at_ms": 5, "run": "0", "stream": "group", "type": kind.__name__, "cause": None,
+            **{place: value for place, value in places.items() if value is not None}, "durable": shapes()[kind].durable, **plain,
+        }  # fmt: skip
+        assert log.lines[-1] == json.dumps(line, separators=(",", ":"))
 
     check()
 
