@@ -200,8 +200,8 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
 
     def __init__(self) -> None:
         super().__init__()
-        self._subscribed: dict[str, dict[str, frozenset[str]]] = {}
-        """Of each group that is stable, or a consumer group: what each member subscribes to."""
+        self._subscribed: dict[str, dict[str, frozenset[str] | str]] = {}
+        """Of each group that is stable, or a consumer group: what each member subscribes to; in hexadecimal, until it is asked for."""
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
 
     def see(self, line: Line) -> None:
@@ -219,7 +219,7 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
             if line["partitions"] and not line["committed"]:
                 self.blame(line, "an aborted transaction changed committed offsets")
         elif kind == "GenerationStored":
-            self._subscribed[group] = {row["member_id"]: _topics_of(row.get("subscription", "")) for row in line["members"]}
+            self._subscribed[group] = {row["member_id"]: row.get("subscription", "") for row in line["members"]}
         elif kind == "ConsumerMemberSubscribed":
             self._subscribed.setdefault(group, {})[line["member"]] = frozenset(line["topics"])
         elif kind == "ConsumerMemberReplaced":
@@ -231,16 +231,17 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
             self._subscribed.pop(group, None)
 
     def _removed(self, line: Line, group: str) -> None:
-        subscribed = frozenset[str]().union(*self._subscribed.get(group, {}).values()) if line["reason"] == "expired" else frozenset[str]()
+        members = self._subscribed.get(group, {}).values() if line["reason"] == "expired" else ()
+        subscribed = frozenset[str]().union(*map(_topics_of, members))
         used = next((row for row in line["partitions"] if row["topic"] in subscribed), None)
         if used is not None:
             where = f"{used['topic']}-{used['partition']}"
             self.blame(line, f"the offset of {where} expired, although members of group {group} subscribe to its topic")
 
 
-def _topics_of(subscription: str) -> frozenset[str]:
-    found = decoded(Subscription.decode, subscription)
-    return frozenset() if found is None else frozenset(found.topics)
+def _topics_of(subscribed: frozenset[str] | str) -> frozenset[str]:
+    found = subscription(subscribed) if isinstance(subscribed, str) else None
+    return subscribed if isinstance(subscribed, frozenset) else frozenset(found.topics) if found is not None else frozenset()
 
 
 class CommittedOffsetsGrow(Judge):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .base import Judge, Line
-from .consumer_groups import KnowsConsumerGroups
+from .consumer_groups import ConsumerGroups
 from .ended_members import EndedMembers
 from .settled import Settled
 
@@ -25,7 +25,7 @@ class _Change(NamedTuple):
     rests: bool
 
 
-class StableWithin(KnowsConsumerGroups):
+class StableWithin(Judge):
     """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so; the dead are out of it."""
 
     name = "stable_within"
@@ -35,7 +35,7 @@ class StableWithin(KnowsConsumerGroups):
         "group gave it, and each partition that was there is somebody's"
     )
     needs = frozenset({"group", "member"})
-    of_streams = frozenset({"fault", "group", "member"})
+    of_streams = frozenset({"cluster", "fault", "group", "member"})
     timed = True
 
     def __init__(self, bound_ms: int) -> None:
@@ -44,6 +44,7 @@ class StableWithin(KnowsConsumerGroups):
         self._quiet_since = 0
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
+        self._consumers = ConsumerGroups()  # its own: deleted topics keep their names here
         self._ended = EndedMembers()
         self._settled = Settled()
 
@@ -56,7 +57,7 @@ class StableWithin(KnowsConsumerGroups):
             self._quiet_since = line["at_ms"]
         elif line["stream"] != "group":
             return
-        elif (group := self.consumers.see(line)) is not None:
+        elif (group := self._consumers.see(line)) is not None:
             self._changes.setdefault(line["group"], []).append(_Change(line, group.rests()))
         elif kind in _BUSY or kind in _AT_REST or kind == "GroupLoaded":
             rests = kind in _AT_REST or (kind == "GroupLoaded" and line["state"] in ("Stable", "Empty"))
