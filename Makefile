@@ -128,6 +128,7 @@ bench: $(STAMP)
 
 fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PYTEST) -m thorough
+	ROUNDS=200 $(PYTEST) -m thorough -n 4 tests/testing/test_cases.py -k TestAllOfThem
 	$(SPARK_PY) -m pytest -m thorough pipeline_tests
 	$(PY) -m tests.fuzz
 	$(PY) -m tests.assignors.fuzz

@@ -13,6 +13,9 @@ MODULES = {
     "kafka-python": ("kafka", "kafka_python"), "aiokafka": ("aiokafka", "aiokafka"), "confluent-kafka": ("confluent_kafka", "confluent"),
 }  # fmt: skip
 
+INSTANCE_ID = {"kafka-python": "group_instance_id", "aiokafka": "group_instance_id", "confluent-kafka": "group.instance.id"}
+"""The setting that makes a static member."""
+
 
 def application_class(library: str) -> Any:
     """The example application that uses a library; skips where the library is not installed."""

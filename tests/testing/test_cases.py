@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from threading import Event
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 from coordinator import Emulator
 from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationUnderTest
-from tests.testing.applications import LIBRARIES, application_class
+from tests.testing.applications import INSTANCE_ID, LIBRARIES, application_class
 
 PATIENCE_S = 120.0
 """For each thing that is awaited, on a busy machine."""
+ROUNDS = int(os.environ.get("ROUNDS", "1"))
+"""How often all of the cases are run with each library; `make fuzz` says 200."""
 CASES = [name for name in dir(ConsumerCases) if name.startswith("test_")]
 
 
@@ -72,9 +75,10 @@ class TestConsumerProtocol(ConsumerCases):
 class TestAllOfThem(ConsumerCases):
     patience_s = PATIENCE_S
 
-    @pytest.fixture(params=LIBRARIES)
+    @pytest.fixture(params=[pytest.param(library, id=f"{library}-{number}") for library in LIBRARIES for number in range(ROUNDS)])
     def kafka_app_under_test(self, request: pytest.FixtureRequest) -> Any:
-        return application_class(request.param)()
+        static = {INSTANCE_ID[request.param]: "billing-1"} if "static" in request.node.name else {}
+        return application_class(request.param)(settings=static)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from tests.testing.applications import LIBRARIES, application_class
+from tests.testing.applications import INSTANCE_ID, LIBRARIES, application_class
 
 KEEPS, NEW, GOES_ON, ENDS, RECOVERS = "keeps", "new", "goes on", "ends", "recovers"
 TABLE: dict[tuple[str, str], tuple[str, str, str]] = {
@@ -47,13 +47,12 @@ TABLE: dict[tuple[str, str], tuple[str, str, str]] = {
 
 FENCED_INSTANCE_ID meets static members, the only ones whom a coordinator tells it: librdkafka's close() of others hangs after it. A row in
 which a join or a commit meets UNKNOWN_MEMBER_ID may take as long as the session of the member that the coordinator still has, 45 s."""
-STATIC = {"kafka-python": "group_instance_id", "aiokafka": "group_instance_id", "confluent-kafka": "group.instance.id"}
 WAIT_S = 180
 
 
 @contextmanager
 def running(kafka: Emulator, library: str, instance_id: str | None = None, *, poll_ms: int | None = None) -> Iterator[Any]:
-    application = application_class(library)(settings={STATIC[library]: instance_id} if instance_id else {})
+    application = application_class(library)(settings={INSTANCE_ID[library]: instance_id} if instance_id else {})
     if poll_ms is not None:
         application.poll_ms = poll_ms
     application.start(kafka.bootstrap_servers)
