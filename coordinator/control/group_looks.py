@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .snapshots import CommittedOffset, GroupSnapshot, MemberSnapshot, TopicPartition
 
@@ -32,10 +32,18 @@ class _ByPartition(dict[TopicPartition, V]):
 
 
 class GroupLooks:
-    """A group as it is now. `snapshot` is given by the class that inherits this."""
+    """A group as it is now. `snapshot` and `rebalances` are given by the class that inherits this."""
 
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
+        raise NotImplementedError
+
+    @property
+    def rebalances(self) -> list[dict[str, Any]]:
+        """Its rebalances so far: why each began (`because`), when, how long its phases took, who got and lost what. None: an empty list.
+
+        They are those of `coordinator explain --format json` (docs/event_log.md).
+        """
         raise NotImplementedError
 
     @property

@@ -44,10 +44,12 @@ class GroupHandle(GroupLooks):
 
     def __init__(
         self, run: Runner, session: KitSession, group_id: str, verify: Callable[..., Verification], peer: Callable[..., Any],
+        timeline: Callable[[], dict[str, Any]],
     ) -> None:
         self._run = run
         self._verify = verify
         self._peer = peer
+        self._timeline = timeline
         self._session = session
         self.group_id = group_id
 
@@ -56,6 +58,12 @@ class GroupHandle(GroupLooks):
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
         return self._run(lambda: self._session.group(self.group_id))
+
+    @property
+    def rebalances(self) -> list[dict[str, Any]]:
+        """See `GroupLooks.rebalances`."""
+        told = [group["rebalances"] for group in self._timeline()["groups"] if group["group"] == self.group_id]
+        return list(told[0]) if told else []
 
     # -- waiting -------------------------------------------------------------------------------------------------------
 

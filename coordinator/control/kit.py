@@ -172,7 +172,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
         arguments.group(group_id)
         peer = getattr(self, "peer")  # noqa: B009 - the emulator's own, whose options the kit does not repeat
-        return GroupHandle(self.run, self._session, group_id, self.verify, peer)
+        return GroupHandle(self.run, self._session, group_id, self.verify, peer, self.timeline)
 
     def groups(self) -> list[str]:
         """The ids of all groups, sorted."""

@@ -131,8 +131,7 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
 @operation("GET", "/groups/{group}/rebalances", body=Rebalances, answer=object_of(rebalances=list_of({"type": "object"})))
 def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
     """The rebalances so far: why each began, how long it took, and who got and lost what."""
-    told_of = port.kafka.timeline(group, body.generation)["groups"]
-    return {"rebalances": told_of[0]["rebalances"] if told_of else []}
+    return {"rebalances": [row for row in port.kafka.group(group).rebalances if body.generation in (None, row["generation"])]}
 
 
 @operation("GET", "/groups/{group}/explain", body=Rebalances, answer=object_of(text=TEXT))

@@ -35,6 +35,12 @@ class RemoteGroup(GroupLooks):
         """Everything about the group at this instant."""
         return from_plain(self._caller.get(self._path))
 
+    @property
+    def rebalances(self) -> list[dict[str, Any]]:
+        """See `GroupLooks.rebalances`."""
+        told: list[dict[str, Any]] = self._caller.get(f"{self._path}/rebalances")["rebalances"]
+        return told
+
     def wait(
         self, *, state: str | None = None, members: int | None = None, generation_above: int | None = None,
         assigned: str | Mapping[str, Iterable[TopicPartition | str]] | None = None, committed: Mapping[TopicPartition, int] | None = None,

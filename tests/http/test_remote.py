@@ -116,6 +116,7 @@ class TestBoth:
     def test_a_group_is_waited_for_acted_on_and_judged(self, kit: Any) -> None:
         group = kit.group("g")
         assert group.state == "Dead"
+        assert kit.group("nobody's").rebalances == []
         mark = kit.mark()
         with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer("orders", config=_FAST) as two:
             seen = group.wait(state="stable", members=2, assigned="all", acted=True, heard=True)
@@ -124,6 +125,9 @@ class TestBoth:
             assert kit.groups() == ["g"]
             group.remove(two.client_id)
             seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
+            last = group.rebalances[-1]
+            assert (last["generation"], last["outcome"]) == (seen.generation, "stable")
+            assert two.client_id in last["because"]
             group.expire(one.client_id)
             seen = group.wait(state="Stable", members=2, generation_above=seen.generation)
             group.lose(one.client_id).wait_hit()
