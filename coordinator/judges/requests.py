@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .base import Judge, Line
+from .base import NEVER, Judge, Line
 
 _OF_GROUPS: Final = frozenset({"join_group", "sync_group", "leave_group", "offset_commit", "offset_fetch"})
 _FENCED: Final = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH"})
@@ -20,7 +20,6 @@ _GONE: Final = frozenset({"GroupDeleted", "GroupLoaded", "ConsumerGroupUpgraded"
 _TAKES_OUT: Final = frozenset({"MemberRemoved", "PendingMemberRemoved", "ConsumerMemberRemoved", "ConsumerGroupDowngraded"})
 WITHIN_MS: Final = 60_000
 """So long may an answer take: it waits until what its request wrote is replicated, offsets.commit.timeout.ms (5 s) at most."""
-_NEVER: Final = 1 << 62
 
 
 class AnsweredOnce(Judge):
@@ -40,6 +39,7 @@ class AnsweredOnce(Judge):
         "FaultInjected", "StopBroker", "StartBroker", "OffsetsCommitted", "OffsetsPending", "SnapshotRestored", "RunEnded",
         "MemberStarted",
     }  # fmt: skip
+    timed = True
     goes_on = True
 
     def __init__(self, within_ms: int = WITHIN_MS) -> None:
@@ -59,14 +59,11 @@ class AnsweredOnce(Judge):
         """The requests of groups that came over a connection which is open, and have no answer."""
         self._due: dict[int, int] = {}
         """When each of them that waits for nobody else has to be answered."""
-        self._next_due = _NEVER
         self._parked: dict[str, dict[tuple[str, str], int]] = {}
         """Of each group, the requests that wait for others, by member and kind."""
 
     def see(self, line: Line) -> None:
         kind, cause = line["type"], line.get("cause")
-        if line["at_ms"] > self._next_due:
-            self._look(line["at_ms"])
         if kind == "RequestSeen":
             self._seen(line)
         elif kind in ("RequestAnswered", "RequestRefused"):
@@ -150,16 +147,16 @@ class AnsweredOnce(Judge):
     def _expect(self, seq: int, at_ms: int) -> None:
         if seq in self._waits:
             self._due[seq] = at_ms + self._within_ms
-            self._next_due = min(self._next_due, self._due[seq])
+            self.due_ms = min(self.due_ms, self._due[seq] + 1)
 
     def _forget(self, requests: list[int]) -> None:
         for seq in requests:
             self._waits.pop(seq, None)
             self._due.pop(seq, None)
 
-    def _look(self, now: int) -> None:
-        for seq in [seq for seq, due in self._due.items() if due < now]:
+    def passed(self, now_ms: int) -> None:
+        for seq in [seq for seq, due in self._due.items() if due < now_ms]:
             request = self._waits[seq]
-            self.blame(request, f"the {request['api']} of {request['client']} has no answer at {now} ms, and waits for nobody")
+            self.blame(request, f"the {request['api']} of {request['client']} has no answer at {now_ms} ms, and waits for nobody")
             self._forget([seq])
-        self._next_due = min(self._due.values(), default=_NEVER)
+        self.due_ms = min(self._due.values(), default=NEVER - 1) + 1

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ..event_log.blobs import assignment, decoded
-from ..wire.consumer_protocol import Subscription
+from ..event_log.blobs import assignment, subscription
 from .base import Line
 from .consumer_groups import ConsumerGroups, TopicPartition
 
@@ -166,5 +165,5 @@ def _flat(topics: dict[str, tuple[int, ...]]) -> set[TopicPartition]:
 
 def _subscribed(row: Line) -> tuple[str, ...]:
     """The topics of a stored member; "" stands for bytes that cannot be read."""
-    found = decoded(Subscription.decode, row.get("subscription", ""))
+    found = subscription(row.get("subscription", ""))
     return ("",) if found is None else tuple(found.topics)

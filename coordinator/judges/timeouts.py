@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final, NamedTuple
 
-from .base import Judge, Line
+from .base import NEVER, Judge, Line
 
 _GRACE_MS: Final = 10_000
 """For brokers that look whether something is over every so often, and for a live driver that is late."""
@@ -22,7 +22,6 @@ _UNDONE_BY: Final = {"StopBroker": "StartBroker", "FenceBroker": "UnfenceBroker"
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _TO_BROKERS: Final = _UNDOES | _UNDONE_BY.keys() | {"MoveLeader", "MoveCoordinator", "ReassignPartition", "SlowFollower", "SlowLoad",
                                                      "DeleteTopic", "SnapshotRestored"}  # fmt: skip
-_NEVER: Final = 1 << 62
 
 
 class _Due(NamedTuple):
@@ -46,6 +45,7 @@ class TimeoutsEnd(Judge):
         "MemberRemoved", "RebalanceStarted", "JoinPhaseExtended", "GenerationStarted", "ProducerInitialized", "PartitionsEnlisted",
         "TransactionPrepared", "TransactionalIdDeleted", "TransactionalIdExpired", "RunEnded",
     }  # fmt: skip
+    timed = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,14 +56,11 @@ class TimeoutsEnd(Judge):
         self._phases: dict[str, _Due] = {}
         self._transactions: dict[str, _Due] = {}
         self._transaction_ms: dict[str, int] = {}
-        self._next = _NEVER
         self._undone: Counter[str] = Counter()
-        self._disturbed_at = -_NEVER
+        self._disturbed_at = -NEVER
 
     def see(self, line: Line) -> None:
         now, stream, kind = line["at_ms"], line["stream"], line["type"]
-        if now > self._next:
-            self._look(now)
         if stream == "group":
             self._of_group(line, kind, line["group"], now)
         elif stream == "transaction":
@@ -112,25 +109,25 @@ class TimeoutsEnd(Judge):
             if name not in self._transactions and name in self._transaction_ms:
                 timeout_ms = self._transaction_ms[name]
                 self._transactions[name] = _Due(now + timeout_ms + _LOOKS_MS + _GRACE_MS, timeout_ms, line)
-                self._next = min(self._next, self._transactions[name].at_ms)
+                self.due_ms = min(self.due_ms, self._transactions[name].at_ms + 1)
         else:
             self._transactions.pop(name, None)
 
     def _expect(self, group: str, timeout_ms: int, line: Line) -> None:
         self._phases[group] = _Due(line["at_ms"] + timeout_ms + _GRACE_MS, timeout_ms, line)
-        self._next = min(self._next, self._phases[group].at_ms)
+        self.due_ms = min(self.due_ms, self._phases[group].at_ms + 1)
 
-    def _look(self, now: int) -> None:
+    def passed(self, now_ms: int) -> None:
         for of in (self._phases, self._transactions):
-            for name, due in [(name, due) for name, due in of.items() if due.at_ms < now]:
+            for name, due in [(name, due) for name, due in of.items() if due.at_ms < now_ms]:
                 later = self._disturbed_at + due.timeout_ms + _LOOKS_MS + _GRACE_MS
-                if +self._undone or later >= now:
-                    of[name] = due._replace(at_ms=max(now, later))
+                if +self._undone or later >= now_ms:
+                    of[name] = due._replace(at_ms=max(now_ms, later))
                     continue
                 del of[name]
                 what = f"transaction of {name}" if of is self._transactions else f"{_PHASES[due.line['type']]} phase of group {name}"
-                self.blame(due.line, f"the {what} goes on at {now} ms, although its timeout is {due.timeout_ms} ms")
-        self._next = min((due.at_ms for of in (self._phases, self._transactions) for due in of.values()), default=_NEVER)
+                self.blame(due.line, f"the {what} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms")
+        self.due_ms = min((due.at_ms for of in (self._phases, self._transactions) for due in of.values()), default=NEVER - 1) + 1
 
 
 _PHASES: Final = {"RebalanceStarted": "join", "JoinPhaseExtended": "join", "GenerationStarted": "sync"}
