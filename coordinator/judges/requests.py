@@ -91,9 +91,9 @@ class AnsweredOnce(Judge):
         self._open.add(line["seq"])
         if line["api"] == "leave_group" and line.get("member"):
             self._leaves[line["seq"]] = line
-        elif line["api"] == "offset_commit" and line["client"] in self._members:
+        elif line["api"] == "offset_commit" and line.get("client") in self._members:
             self._commits[line["seq"]] = line
-        if line["api"] in _OF_GROUPS and line["peer"] in self._connected:
+        if line["api"] in _OF_GROUPS and line.get("peer") in self._connected:
             self._waits[line["seq"]] = line
             self._expect(line["seq"], line["at_ms"])
 
