@@ -13,7 +13,7 @@ from .base import NEVER, Judge, Line
 
 _GRACE_MS: Final = 10_000
 """For brokers that look whether something is over every so often, and for a live driver that is late."""
-_LOOKS_MS: Final = 10_000
+LOOKS_MS: Final = 10_000
 """transaction.abort.timed.out.transaction.cleanup.interval.ms"""
 _JOINS: Final = frozenset({"MemberJoined", "MemberRejoined", "MemberReplaced"})
 _PHASE_ENDS: Final = frozenset({
@@ -33,7 +33,10 @@ class _Due(NamedTuple):
 
 
 class TimeoutsEnd(Judge):
-    """A rebalance waits for nobody longer than the longest rebalance timeout, and a transaction is open no longer than its timeout."""
+    """A rebalance waits for nobody longer than the longest rebalance timeout, and a transaction is open no longer than its timeout.
+
+    `looks_ms`: how often its coordinator looks for transactions that are open for too long.
+    """
 
     name = "timeouts_end"
     promise = (
@@ -47,8 +50,9 @@ class TimeoutsEnd(Judge):
     }  # fmt: skip
     timed = True
 
-    def __init__(self) -> None:
+    def __init__(self, looks_ms: int = LOOKS_MS) -> None:
         super().__init__()
+        self._looks_ms = looks_ms
         self._timeouts: dict[str, dict[str, int]] = {}
         """The rebalance timeout of each member of a group."""
         self._here: dict[str, set[str]] = {}
@@ -108,7 +112,7 @@ class TimeoutsEnd(Judge):
         elif kind == "PartitionsEnlisted":
             if name not in self._transactions and name in self._transaction_ms:
                 timeout_ms = self._transaction_ms[name]
-                self._transactions[name] = _Due(now + timeout_ms + _LOOKS_MS + _GRACE_MS, timeout_ms, line)
+                self._transactions[name] = _Due(now + timeout_ms + self._looks_ms + _GRACE_MS, timeout_ms, line)
                 self.due_ms = min(self.due_ms, self._transactions[name].at_ms + 1)
         else:
             self._transactions.pop(name, None)
@@ -120,7 +124,7 @@ class TimeoutsEnd(Judge):
     def passed(self, now_ms: int) -> None:
         for of in (self._phases, self._transactions):
             for name, due in [(name, due) for name, due in of.items() if due.at_ms < now_ms]:
-                later = self._disturbed_at + due.timeout_ms + _LOOKS_MS + _GRACE_MS
+                later = self._disturbed_at + due.timeout_ms + self._looks_ms + _GRACE_MS
                 if +self._undone or later >= now_ms:
                     of[name] = due._replace(at_ms=max(now_ms, later))
                     continue

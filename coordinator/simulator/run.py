@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..judges import ALL, Judge, Verdict, judge
 from ..judges.liveness import FewRebalances, StableWithin
+from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.sessions import GRACE_MS, SessionsEnd
+from ..judges.timeouts import LOOKS_MS, TimeoutsEnd
 from .churn import Churn
 from .nemesis import Nemesis
 from .scenario import Scenario
@@ -79,6 +81,12 @@ def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     chosen: list[Callable[[], Judge]] = [kind for kind in ALL if not scenario.judges or kind.name in scenario.judges]
     if SessionsEnd in chosen:
         chosen[chosen.index(SessionsEnd)] = _sessions(scenario)
+    if AnsweredOnce in chosen:
+        replicated_ms = int(scenario.broker_config.get("offsets.commit.timeout.ms", 0))
+        chosen[chosen.index(AnsweredOnce)] = partial(AnsweredOnce, WITHIN_MS + replicated_ms)
+    if TimeoutsEnd in chosen:
+        looks_ms = int(scenario.broker_config.get("transaction.abort.timed.out.transaction.cleanup.interval.ms", LOOKS_MS))
+        chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms)
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:
