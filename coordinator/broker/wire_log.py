@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..errors import ErrorCode
-from ..event_log.text import text, value_text
 from ..wire.schema import Field, Request
 
 if TYPE_CHECKING:
@@ -49,10 +48,11 @@ def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, mes
     if not log.writable:
         log.leave_out(now)
         return None
+    text = log.text
     extra = "".join([f',"{name}":{text(value)}' for name in _FIELDS[type(message)].own if (value := getattr(message, name)) is not None])
     return log.add(
         "wire", "RequestSeen", now, None,
-        f'{_text_of(_places(message))},"api":"{name}","version":{version},"client":{text(client_id)},"peer":{text(peer)}{extra}')
+        f'{_text_of(log, _places(message))},"api":"{name}","version":{version},"client":{text(client_id)},"peer":{text(peer)}{extra}')
 
 
 def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, now: int, errors: Errors | None = None) -> None:
@@ -69,13 +69,13 @@ def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, no
     if not log.writable:
         log.leave_out(now)
         return
-    rest = f'{_text_of(_places(call.message) | _places(answer))},"api":"{name}"'
+    rest = f'{_text_of(log, _places(call.message) | _places(answer))},"api":"{name}"'
     if call.cause is None:
-        rest += f',"version":{call.version},"client":{text(call.client_id)},"peer":{text(peer)}'
+        rest += f',"version":{call.version},"client":{log.text(call.client_id)},"peer":{log.text(peer)}'
     else:
         rest += f',"waited_ms":{now - call.now}'
     if errors:
-        rest += f',"errors":{value_text([error.name if isinstance(error, ErrorCode) else str(error) for error in errors])}'
+        rest += f',"errors":{log.value_text([error.name if isinstance(error, ErrorCode) else str(error) for error in errors])}'
     log.add("wire", "RequestRefused" if errors else "RequestAnswered", now, call.cause, rest)
 
 
@@ -101,9 +101,9 @@ def _places(message: object) -> dict[str, Any]:
     return places
 
 
-def _text_of(places: dict[str, Any]) -> str:
+def _text_of(log: EventLog, places: dict[str, Any]) -> str:
     """Places as a line of the log has them."""
-    return "".join([f',"{place}":{value_text(places[place])}' for place in ("group", "generation", "member") if place in places])
+    return "".join([f',"{place}":{log.value_text(places[place])}' for place in ("group", "generation", "member") if place in places])
 
 
 def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:

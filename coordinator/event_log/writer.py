@@ -39,6 +39,11 @@ class EventLog:
     is in force.
     """
 
+    text = staticmethod(text)
+    """A string as it stands in a line."""
+    value_text = staticmethod(value_text)
+    """Any plain value as it stands in a line."""
+
     def __init__(
         self, file: BinaryIO | RawIOBase | None = None, *, run: str | None = None, seed: int | None = None, epoch_ms: int = 0,
         config: Mapping[str, object] | None = None, name: str = "event log", most_lines: int | None = None,
