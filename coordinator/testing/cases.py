@@ -30,6 +30,7 @@ say what is missing:
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, ClassVar
@@ -39,11 +40,12 @@ import pytest
 from ..control.snapshots import GroupSnapshot
 from ..emulator import Emulator
 from . import findings
-from .disturbing import commits_fail, news_withheld, rebalance, wait_hit
+from .disturbing import commits_fail, coordinator_of, news_withheld, rebalance, verify_rest, verify_stayed, wait_hit
 from .record_cases import RECORDS, RecordCases
 from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
-from .under_test import DUPLICATES, PARTITIONS, PATIENCE_S, ApplicationUnderTest
+from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
+from .verdict import DUPLICATES
 
 
 class NotJudgedWarning(UserWarning):
@@ -66,12 +68,14 @@ class ConsumerCases(RecordCases, TransactionCases):
         """The application, not started yet; it is judged and stopped when the case ends."""
         under_test = ApplicationUnderTest(
             kafka, kafka_app_under_test, partitions=self.partitions, patience_s=self.patience_s, duplicates=self.duplicates)
+        reservations = ""
         try:
             yield under_test
+            reservations = under_test.reservations()
         finally:
             under_test.close()
-        if under_test.not_judged:
-            warnings.warn(f"{type(self).__name__}: {under_test.not_judged}", NotJudgedWarning, stacklevel=1)
+        if reservations:
+            warnings.warn(f"{type(self).__name__}: {reservations}", NotJudgedWarning, stacklevel=1)
 
     # -- without disturbances --------------------------------------------------------------------------------------------
 
@@ -85,7 +89,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         for _ in range(5):
             app.produce(RECORDS)
             app.wait_done()
-        app.verify_rest(since=mark)
+        verify_rest(app, since=mark)
         app.stop_and_leave()
         app.produce(RECORDS)
         app.start()
@@ -117,17 +121,34 @@ class ConsumerCases(RecordCases, TransactionCases):
                 held = news.enter_context(news_withheld(app))
             with app.peer() as peer:
                 if held is not None:
-                    app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
+                    app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
                     before = len(app.processed() or ())
                     app.produce(RECORDS)
                     if not app.not_judged:
                         app.wait_until(lambda: len(app.processed() or ()) > before, "the application processed nothing")
                     held.release()
                 what = "the application did not rejoin when another member came"
-                app.wait(findings.BLOCKS, what, state="Stable", members=2, assigned="all")
+                app.wait(findings.BLOCKS, what, state="Stable", peers=1, assigned="all")
                 with app.others_own(peer):
                     self._resume(app)
                     app.produce_to_its_share(RECORDS)
+        app.wait_alone()
+        app.wait_done()
+        app.verify()
+
+    def test_another_member_gets_what_waits(self, app: ApplicationUnderTest) -> None:
+        """It has taken records when it hears of a rebalance. Those of partitions that it loses are the other member's, processed or not."""
+        needs_processed(app)
+        app.start()
+        with news_withheld(app) as held, app.peer() as peer:
+            app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
+            app.produce(RECORDS)
+            app.wait_fetched()
+            held.release()
+            what = "the application did not rejoin when another member came"
+            app.wait(findings.BLOCKS, what, state="Stable", peers=1, assigned="all")
+            with app.others_own(peer):
+                app.produce_to_its_share(RECORDS)
         app.wait_alone()
         app.wait_done()
         app.verify()
@@ -156,7 +177,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         for _ in range(3):
             app.produce(RECORDS)
             with app.peer():
-                app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
+                app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
         app.wait_alone()
         app.wait_done()
         app.verify()
@@ -174,7 +195,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.wait_alone()
         app.produce(RECORDS)  # a client that keeps its place reads nothing again, and commits what was refused with what comes next
         app.wait_done()
-        app.verify_stayed(since=mark)
+        verify_stayed(app, since=mark)
         app.verify()
 
     def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:
@@ -201,7 +222,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.application.fail_listener()
         with app.peer():
             # It may have failed and left before anybody looks.
-            app.wait_until(lambda: len(app.group.members) > 1 or not app.members(), "the other member does not join")
+            app.wait_until(lambda: len(app.group.members) > len(app.members()) or not app.members(), "the other member does not join")
         self._recovered_or_ended(app)
         app.verify()
 
@@ -229,12 +250,13 @@ class ConsumerCases(RecordCases, TransactionCases):
             self._produce_and_postpone(app)
             self._resume(app)
             wait_hit(app, refused, "the application commits nothing")
-            name = app.member().client_id
+            names = Counter(member.client_id for member in app.members())
             for api in ("JoinGroup", "ConsumerGroupHeartbeat"):  # it comes back when the other member has its share, and commits then
-                held.enter_context(app.kafka.hold(api, client_id=name, times=1, may_miss=True))
+                for name, times in names.items():
+                    held.enter_context(app.kafka.hold(api, client_id=name, times=times, may_miss=True))
             with app.peer() as peer:
-                app.wait(findings.BLOCKS, "nobody saw the other member", members=2)
-                app.group.remove(app.member().member_id, "its session expired")
+                app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
+                app.remove_members("its session expired")
                 app.wait(findings.NO_RECOVERY, "the other member has no partitions", members=1, assigned="all")
                 refused.remove()
                 held.close()
@@ -252,14 +274,14 @@ class ConsumerCases(RecordCases, TransactionCases):
         app.application.hold_work()
         try:
             app.produce(RECORDS)
-            name = app.member().client_id
+            names = sorted({member.client_id for member in app.members()})
             with app.peer() as peer:
                 rebalancing = "Reconciling" if app.speaks_consumer else "PreparingRebalance"
-                app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, members=2)
-                app.kafka.advance(seconds=600, silent=[name], grace=0.01)
+                app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, peers=1)
+                app.kafka.advance(seconds=600, silent=names, grace=0.01)
                 app.wait(findings.NO_RECOVERY, "the other member has no partitions", state="Stable", members=1, acted=True)
                 app.application.resume_work()
-                app.wait(findings.NO_RECOVERY, "the application did not come back", state="Stable", members=2, assigned="all", acted=True)
+                app.wait(findings.NO_RECOVERY, "the application did not come back", state="Stable", peers=1, assigned="all", acted=True)
                 with app.others_own(peer):
                     app.produce_to_its_share(RECORDS)
         finally:
@@ -298,7 +320,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         learning = "ConsumerGroupHeartbeat" if app.speaks_consumer else "SyncGroup"
         with app.kafka.hold(learning, group=app.application.group, times=1, may_miss=True) as held, app.peer():
             wait_hit(app, held, "the application did not rejoin when another member came", findings.BLOCKS)
-            app.kafka.move_coordinator(app.application.group, to=app.coordinator % 3 + 1)
+            app.kafka.move_coordinator(app.application.group, to=coordinator_of(app) % 3 + 1)
             held.release()
             app.wait_shared()
         app.wait_alone()

@@ -1,4 +1,4 @@
-"""How far an application had processed when each of its commits came.
+"""How far an application had processed when each of its commits came, and from which offset each partition was fetched last.
 
 A commit is held at the coordinator's door for as long as it takes to ask the application, on a thread of the watch's own: the
 application may itself be waiting for the answer of that commit.
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ..control.surroundings import BrokerSurroundings
 from ..interceptors import Hold, Verdict, consult
+from ..wire.messages.fetch import FetchRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
-from .findings import CommitSeen
+from .findings import CommitSeen, TopicPartition
 
 if TYPE_CHECKING:
     from ..broker.call import Call
@@ -36,6 +37,8 @@ class CommitWatch:
         self._error: Exception | None = None
         self._held: SimpleQueue[_Held | None] = SimpleQueue()
         self._doors: dict[int, tuple[Broker, _Door]] = {}
+        self.fetched: dict[TopicPartition, int] = {}
+        """The offset of the latest Fetch of each partition, whoever sent it: what is below it has arrived there."""
         self.dying: set[str] = set()
         """Client ids of processes that are being killed: what they still send in this process, a dead one would not."""
         self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
@@ -48,7 +51,7 @@ class CommitWatch:
         def put() -> None:
             for node, broker in self._kafka.brokers.items():
                 if self._doors.get(node, (None, None))[0] is not broker:
-                    door = _Door(broker, self._group, self._held, self.dying)
+                    door = _Door(broker, self._group, self._held, self.dying, self.fetched)
                     self._doors[node] = (broker, door)
                     broker.interceptors.insert(0, door)
 
@@ -83,17 +86,25 @@ class CommitWatch:
 
 
 class _Door:
-    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key})
+    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key, FetchRequest.api_key})
 
-    def __init__(self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str]) -> None:
+    def __init__(
+        self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str], fetched: dict[TopicPartition, int],
+    ) -> None:
         self._broker = broker
         self._group = group
         self._held = held
         self._dying = dying
+        self._fetched = fetched
         self._around = BrokerSurroundings(broker)
 
     def __call__(self, call: Call) -> Verdict:
         message = call.message
+        if isinstance(message, FetchRequest):
+            for read in message.topics:
+                name = read.topic or self._around.topic_name(read.topic_id) or ""
+                self._fetched |= {(name, row.partition): row.fetch_offset for row in read.partitions}
+            return None
         if not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest) or message.group_id != self._group:
             return None
         if call.client_id in self._dying:
@@ -106,5 +117,6 @@ class _Door:
         interceptors = self._broker.interceptors
         then = consult(interceptors[interceptors.index(self) + 1 :], call)  # a request that was held meets no other interceptor
         by_member = bool(message.member_id) or isinstance(message, TxnOffsetCommitRequest)  # a producer need not name one
-        self._held.put((self._broker, call.token, CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause, by_member)))
+        seen = CommitSeen(offsets, 0, message.member_id or call.client_id, call.cause, by_member, call.now)
+        self._held.put((self._broker, call.token, seen))
         return Hold(None, then)

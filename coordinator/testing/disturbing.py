@@ -11,20 +11,53 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..control.own_requests import ControlError
-from . import findings
+from . import findings, identities
 from .findings import Finding
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
     from ..control.fault_board import FaultHandle
 
+REST = 3
+"""So many rebalances are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
+
 
 def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHandle:
-    """Refuse its commits as one is refused that a rebalance overtook."""
+    """Refuse its commits as one is refused that a rebalance overtook.
+
+    Offsets in a transaction that names no member are only counted: no rebalance overtakes them, and Kafka takes them (KIP-447).
+    """
     api, error = "OffsetCommit", "STALE_MEMBER_EPOCH" if app.speaks_consumer else "REBALANCE_IN_PROGRESS"
     if app.transactional:
         api, error = "TxnOffsetCommit", "ILLEGAL_GENERATION"
+        if not names_member(app):
+            return app.kafka.observe(api, group=app.application.group, times=times, may_miss=True)
     return app.kafka.fail(api, error, group=app.application.group, times=times, may_miss=True)
+
+
+def names_member(app: ApplicationUnderTest) -> bool:
+    """Whether the offsets of its transactions so far say whose they are, as older client libraries do not (aiokafka 0.14)."""
+    asked = app.kafka.events("RequestSeen", group=app.application.group)
+    return any(line.get("member") for line in asked if line["api"] == "txn_offset_commit")
+
+
+def coordinator_of(app: ApplicationUnderTest) -> int:
+    """The broker that coordinates its group. Raises LookupError if none does."""
+    group = app.application.group
+    brokers = app.kafka.run(lambda: [broker.node_id for broker in app.kafka.brokers.values() if broker.coordinator.shard_of(group)])
+    if not brokers:
+        raise LookupError(f"no broker coordinates group {group!r} now")
+    return brokers[0]
+
+
+def gone(app: ApplicationUnderTest) -> bool:
+    """Whether its members leave before its patience is at its end; static ones do not leave, but close their connections."""
+    until = time.monotonic() + app.patience_s
+    while any(member.connected or member.instance_id is None for member in app.members()):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def rebalance(app: ApplicationUnderTest, reason: str) -> None:
@@ -53,10 +86,26 @@ def news_withheld(app: ApplicationUnderTest) -> Iterator[FaultHandle]:
 
 def wait_hit(app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY) -> None:
     """Wait until the application met a fault. Raises ApplicationError, with what else is wrong with it, if it does not."""
+    mark = app.kafka.mark()
     try:
         fault.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
     except ControlError as error:
-        raise ApplicationError([*app.findings(), Finding(name, f"{what}: {error}")]) from None
+        known = [] if name == findings.BLOCKS else app.why_not(mark, offsets=True)
+        raise ApplicationError([*app.findings(), *known, Finding(name, f"{what}: {error}")]) from None
+
+
+def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
+    """Nobody came or went since this mark: it did not rebalance, or a few times. Raises ApplicationError."""
+    found = findings.restless(app.kafka.events(), app.application.group, since, REST)
+    if found:
+        raise ApplicationError([*app.findings(), *found])
+
+
+def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
+    """Its members have not left since this mark. Raises ApplicationError."""
+    found = identities.left(app.kafka.events(), app.application.group, app.told.peers, since)
+    if found:
+        raise ApplicationError([*found, *app.findings()])
 
 
 def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:

@@ -14,15 +14,18 @@ were processed when each was sent, everything else from lines of the event log. 
 | processed again after its commit | a record was processed once more although an offset beyond it was committed |
 | too many duplicates | more records were processed again than the disturbances of the test explain |
 | processed after losing the partition | a record was processed while its partition was another member's |
-| commit after losing | a commit for a partition that is another's, commits with an identity that is gone, or an offset that goes back |
+| commit after losing | a commit for a partition that is another's, or commits with an identity that is gone |
+| commit goes back | an offset was committed below the one that was committed before, and no later commit made up for it |
 | blocks the rebalance | the application has not rejoined, or was removed for that |
-| rebalances without cause | the group rebalances again and again although nobody came, went or failed |
+| rebalances without cause | the group rebalances again and again although nobody came or went; or its own members leave and expire |
 | stops reading | records of a partition that it owns are never processed, those of its others are |
+| keeps records back | it has processed all but the last records of its partitions, and those only when more come |
 | reads nothing | it is a member of its group and has processed none of the records that were there |
 | does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
 | no member of its group | it commits or reads for the group and is no member, as consumers that assign partitions to themselves |
 | joins another group | its consumer joined a group of another name, such as one that is drawn at each start |
 | shares its instance id | two of its consumers have one group.instance.id, and fence each other |
+| uses another instance id | its group.instance.id is another one at each start: the member of the start before keeps its partitions |
 | leaves on an error that passes | its consumer left the group because a commit was refused that a rebalance had overtaken |
 | uses another transactional id | its producer has another one than it says, such as one that is drawn at each start: it fences nobody |
 | not exactly once | an application with a transactional id has answered a record twice, as readers of committed records see it |
@@ -37,11 +40,8 @@ were processed when each was sent, everything else from lines of the event log. 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
-
-from ..judges import judge
-from ..judges.commits import CommitsStayWithinAssignment
 
 Line = dict[str, Any]
 TopicPartition = tuple[str, int]
@@ -74,13 +74,11 @@ ABORTED = "reads what was aborted"
 LEFT_OPEN = "leaves a transaction open"
 OUTSIDE = "commits outside its transactions"
 ENDED = "ended by an error"
+GOES_BACK = "commit goes back"
+KEEPS_BACK = "keeps records back"
+OTHER_INSTANCE = "uses another instance id"
 
-_GONE = frozenset({"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"})
-_TOLD_AT_MOST = 100
-"""Commits of a lost identity that may be on their way before an application has heard of its loss: one for each record, if it does not
-wait for their answers."""
 _TRANSACTIONS = ("ProducerInitialized", "PartitionsEnlisted", "TransactionPrepared", "TransactionCompleted")
-_COMMITS = ("offset_commit", "txn_offset_commit")
 
 
 class Finding(NamedTuple):
@@ -102,7 +100,7 @@ class ApplicationError(AssertionError):
 
 
 class CommitSeen(NamedTuple):
-    """A commit as it came: `done` is how many records were processed by then, `seq` the request's line in the event log.
+    """A commit as it came: `done` is how many records were processed by then, `seq` the request's line in the event log, `at_ms` its time.
 
     `by_member`: it names a member id; otherwise `member` is the client id.
     """
@@ -112,22 +110,12 @@ class CommitSeen(NamedTuple):
     member: str
     seq: int | None
     by_member: bool = True
+    at_ms: int | None = None
 
-
-class Handover(NamedTuple):
-    """Partitions that others owned for sure while the records with these places in the application's order were processed."""
-
-    partitions: frozenset[TopicPartition]
-    first: int
-    end: int
-
-
-class OthersCommit(NamedTuple):
-    """What another member committed before the application got the partition, at this place in the application's order."""
-
-    partition: TopicPartition
-    offset: int
-    first: int
+    @property
+    def when(self) -> str:
+        """Its place in the event log, to stand behind a sentence about it."""
+        return when(self.seq, self.at_ms)
 
 
 def gaps(
@@ -140,52 +128,39 @@ def gaps(
     for (topic, index), offset in sorted(committed.items()):
         missing = [at for at in records.get((topic, index), ()) if at < offset and (topic, index, at) not in done]
         if missing:
-            found.append(Finding(GAP, f"{topic}-{index} is {where} {offset}, but never processed were {_listed(missing)}"))
+            found.append(Finding(GAP, f"{topic}-{index} is {where} {offset}, but never processed were {listed(missing)}"))
     return found
 
 
 def ahead(processed: Sequence[Processed], commits: Iterable[CommitSeen], records: Mapping[TopicPartition, Sequence[int]]) -> list[Finding]:
     """Commits that were sent before all records below their offsets were processed; one finding for each partition."""
     found: dict[TopicPartition, Finding] = {}
+    ever = set(processed)
     for commit in commits:
         done = set(processed[: commit.done])
         for place, offset in commit.offsets.items():
             missing = [at for at in records.get(place, ()) if at < offset and (*place, at) not in done]
-            if missing and place not in found:
-                still = f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} still to be processed"
-                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]} while {still}"
-                if len(missing) == 1 and (*place, offset - 2) in done:
-                    text += f"; {offset - 1} is the offset to commit after {offset - 2}"
-                found[place] = Finding(AHEAD, text)
+            if not missing or place in found:
+                continue
+            still = f"{listed(missing)} {'was' if len(missing) == 1 else 'were'} still to be processed"
+            text = f"{commit.member} committed {offset} for {place[0]}-{place[1]} while {still}"
+            first = min((row[2] for row in done if row[:2] == place), default=0)
+            if missing == [at for at in records[place] if at < first] and not any((*place, at) in ever for at in missing):
+                why = f"; of these it never processed any, it began at {first}: at the end, as auto.offset.reset says, or by a seek"
+            else:
+                why = _why_ahead(place, offset, missing, processed[: commit.done])
+            found[place] = Finding(AHEAD, text + why + commit.when)
     return list(found.values())
 
 
-def processed_again(processed: Sequence[Processed], commits: Sequence[CommitSeen], lines: Iterable[Line]) -> list[Finding]:
-    """Records that were processed once more after an offset beyond them had been committed. `lines`: of the event log.
-
-    Commits before a refused OffsetFetch of version 2 to 7 do not count: aiokafka 0.14 (version 3) does not look at the error, which stands
-    above the topics there, takes it for "no offset is committed", and begins by auto.offset.reset. No application can help that.
-    """
-    lines = list(lines)
-    accepted = {line["cause"] for line in lines if line["type"] == "OffsetsCommitted"}
-    misread = _misread(lines)
-    found: dict[TopicPartition, Finding] = {}
-    for commit in commits:
-        if commit.seq is None or commit.seq not in accepted or commit.seq < misread:
-            continue
-        before = set(processed[: commit.done])
-        for place, offset in commit.offsets.items():
-            again = sorted({row[2] for row in processed[commit.done :] if row[:2] == place and row[2] < offset and row in before})
-            if again and place not in found:
-                text = f"{place[0]}-{place[1]} was committed at {offset}, and then {_listed(again)} were processed again"
-                found[place] = Finding(AGAIN, text)
-    return list(found.values())
-
-
-def _misread(lines: Sequence[Line]) -> int:
-    """The last OffsetFetch of these versions that was refused, by its line in the event log; -1: none."""
-    old = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and 2 <= line["version"] <= 7}
-    return max((line["cause"] for line in lines if line["type"] == "RequestRefused" and line["cause"] in old), default=-1)
+def _why_ahead(place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]) -> str:
+    """What else is known of a commit that came too early, to stand behind the sentence about it."""
+    if len(missing) == 1 and (*place, offset - 2) in before:
+        return f"; {offset - 1} is the offset to commit after {offset - 2}"
+    if before and before[-1][:2] != place and before[-1][2] == offset - 1 and (*place, offset - 1) not in before:
+        topic, index, at = before[-1]
+        return f"; what it had just processed is offset {at} of {topic}-{index}, another partition"
+    return ""
 
 
 def duplicates(processed: Iterable[Processed], at_most: int) -> list[Finding]:
@@ -206,14 +181,19 @@ def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) ->
         for place, offset in commit.offsets.items():
             if offset > ends.get(place, offset) and place not in found:
                 text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, which ends at {ends[place]}"
-                found[place] = Finding(BEYOND, text)
+                found[place] = Finding(BEYOND, text + commit.when)
     return list(found.values())
 
 
 def unfinished(
     processed: Iterable[Processed], committed: Mapping[TopicPartition, int], records: Mapping[TopicPartition, Sequence[int]],
+    owned: Collection[TopicPartition] | None = None,
 ) -> list[Finding]:
-    """Why not everything is committed: it is processed, or one partition is not read while others are, or none is."""
+    """Why not everything is committed: it is processed, or one partition is not read while others are, or none is.
+
+    `owned`: the partitions that the application has now, the only ones of which it can be expected; None: all.
+    """
+    records = {place: offsets for place, offsets in records.items() if owned is None or place in owned}
     done: dict[TopicPartition, set[int]] = {}
     for topic, index, offset in processed:
         done.setdefault((topic, index), set()).add(offset)
@@ -229,13 +209,26 @@ def unfinished(
             why = f": the offset of the last record; to be committed is the one behind it, {last + 1}" if at == last else ""
             found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and committed at {at}{why}"))
         elif others_done:
-            text = f"of {where} the application has not processed {_listed(missing)}, but everything of other partitions"
+            text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
             found.append(Finding(STOPS_READING, text))
     if not done and any(records.values()):
         text = f"it has processed none of {sum(map(len, records.values()))} records"
         why = "without a committed offset a consumer begins at the end, unless its auto.offset.reset is earliest"
         found.append(Finding(READS_NOTHING, f"{text}; {why}"))
     return found
+
+
+def kept_back(processed: Iterable[Processed], records: Mapping[TopicPartition, Sequence[int]]) -> list[Finding]:
+    """Of every partition with records some were processed, and the last ones were not; for an application that processes nothing more."""
+    done = set(processed)
+    left = {place: [at for at in offsets if (*place, at) not in done] for place, offsets in records.items() if offsets}
+    last = all(missing and missing == list(records[place])[-len(missing) :] and len(missing) < len(records[place])
+               for place, missing in left.items())  # fmt: skip
+    if not left or not last:
+        return []
+    told = ", ".join(f"{listed(missing)} of {place[0]}-{place[1]}" for place, missing in sorted(left.items())[:3])
+    more = ", ..." if len(left) > 3 else ""
+    return [Finding(KEEPS_BACK, f"it has processed everything but {told}{more}, and processes nothing more until more records come")]
 
 
 def reached(processed: Iterable[Processed]) -> dict[TopicPartition, int]:
@@ -258,20 +251,8 @@ def not_committed(
         at = committed.get(place, now.get(place, 0))
         lost = sorted({offset for offset in offsets if offset >= at})
         if lost:
-            text = f"{place[0]}-{place[1]} was committed at {at} when it had stopped; it had processed {_listed(lost)}"
+            text = f"{place[0]}-{place[1]} was committed at {at} when it had stopped; it had processed {listed(lost)}"
             found.append(Finding(NOT_COMMITTED, text))
-    return found
-
-
-def began_below(processed: Sequence[Processed], others: Iterable[OthersCommit]) -> list[Finding]:
-    """Records that another member had committed before the application got their partition, and that it processed all the same."""
-    found = []
-    for other in others:
-        again = sorted({row[2] for row in processed[other.first :] if row[:2] == other.partition and row[2] < other.offset})
-        if again:
-            where = f"{other.partition[0]}-{other.partition[1]}"
-            text = f"{where} was committed at {other.offset} by another member, and then the application processed {_listed(again)}"
-            found.append(Finding(IGNORES_COMMITTED, text))
     return found
 
 
@@ -294,7 +275,8 @@ def exactly_once(
     plain = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_commit"}
     outside = next((commit for commit in commits if commit.seq in plain), None)
     if outside is not None:
-        found.append(Finding(OUTSIDE, f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"))
+        text = f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"
+        found.append(Finding(OUTSIDE, text + outside.when))
     for (topic, index, offset), times in sorted(Counter(processed).items()):
         where = f"{topic}-{index} offset {offset}"
         if times > 1:
@@ -315,58 +297,6 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
     return [Finding(LEFT_OPEN, f"the transaction of {transactional_id} was begun, and neither committed nor aborted")]
 
 
-def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> list[Finding]:
-    """Records that were processed while their partitions were others'."""
-    found = []
-    for handover in handovers:
-        rows = [row for row in processed[handover.first : handover.end] if row[:2] in handover.partitions]
-        if rows:
-            told = ", ".join(f"{topic}-{index} offset {offset}" for topic, index, offset in rows[:5])
-            more = ", ..." if len(rows) > 5 else ""
-            found.append(Finding(FOREIGN, f"{told}{more} were processed while another member owned the partition"))
-    return found
-
-
-def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = ()) -> list[Finding]:
-    """Commits for partitions that were not the member's, again and again with an identity that is gone, or that go back.
-
-    A member's own commit that a later one of it makes up for is none: clients send commits that were not answered again, in any order.
-    `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged. `killed`: of
-    processes that were killed, whose last commits are refused by the kit itself.
-    """
-    peers, dead = set(own), set(killed)
-    mine = [line for line in lines if line.get("group", group) == group]
-    (verdict,) = judge(mine, [CommitsStayWithinAssignment], streams=frozenset({"group", "wire"}))
-    found = [Finding(AFTER_LOSING, finding.text) for finding in verdict.findings]
-    refused: dict[str, int] = {}
-    last: dict[TopicPartition, tuple[int, str]] = {}
-    back: dict[tuple[TopicPartition, str], tuple[int, Finding]] = {}
-    for line in mine:
-        member = line.get("member") or ""
-        identity = f"{member} of generation {line.get('generation')}"
-        refusal = line["type"] == "RequestRefused" and line.get("api") in _COMMITS and _GONE.intersection(line["errors"])
-        if refusal and member and member not in dead:
-            refused[identity] = refused.get(identity, 0) + 1
-            if refused[identity] == _TOLD_AT_MOST + 1:
-                text = f"{identity} goes on committing at {line['at_ms']} ms although it is told {line['errors'][0]}"
-                found.append(Finding(AFTER_LOSING, text))
-        elif line["type"] == "OffsetsCommitted" and member and member not in peers:
-            for row in line["offsets"]:
-                place = (row["topic"], row["partition"])
-                before, by = last.get(place, (0, ""))
-                if row["offset"] < before:
-                    text = f"{member} committed {place[0]}-{place[1]} back from {before} to {row['offset']}"
-                    if by == member:
-                        back.setdefault((place, member), (before, Finding(AFTER_LOSING, text)))
-                    else:
-                        found.append(Finding(AFTER_LOSING, text))
-                elif (place, member) in back and row["offset"] >= back[place, member][0]:
-                    del back[place, member]
-        if line["type"] == "OffsetsCommitted":
-            last |= {(row["topic"], row["partition"]): (row["offset"], member) for row in line["offsets"]}
-    return found + [finding for _, finding in back.values()]
-
-
 def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Processed:
     """What a record of an output topic says was processed. Raises TypeError if it does not say so."""
     found = dict(headers)
@@ -377,7 +307,13 @@ def of_output(headers: Iterable[tuple[str, bytes | None]], topic: str) -> Proces
         raise TypeError(f"records of {topic} are to have the headers topic, partition and offset; this one has {found}") from None
 
 
-def _listed(offsets: Sequence[int]) -> str:
+def when(seq: int | None, at_ms: int | None) -> str:
+    """Where a line stands in the event log, to stand behind a sentence; "" if it is not known."""
+    return "" if seq is None or at_ms is None else f" (line {seq}, at {at_ms} ms)"
+
+
+def listed(offsets: Sequence[int]) -> str:
+    """Some offsets, as they stand in a sentence."""
     if len(offsets) == 1:
         return f"offset {offsets[0]}"
     return f"offsets {', '.join(map(str, offsets[:8]))}{', ...' if len(offsets) > 8 else ''}"

@@ -8,47 +8,75 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from .findings import ELSEWHERE, LEAVES, NO_MEMBER, OTHER_ID, SHARED, CommitSeen, Finding, Line
+from . import findings as f
+from .findings import CommitSeen, Finding, Line, when
+from .losses import TOLD_AT_MOST
 
-_FORGETFUL = 5
-_JOINS = ("join_group", "consumer_group_heartbeat")
 _COMMITS = ("offset_commit", "txn_offset_commit")
 _JOINED = ("MemberPending", "MemberJoined", "ConsumerMemberSubscribed")
 _REPLACED = ("MemberReplaced", "ConsumerMemberReplaced")
+_BY_ITSELF = ("left", "session expired")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
+
+
+def clients_that_joined(lines: Iterable[Line]) -> set[str]:
+    """Client ids that asked to join a group; in the consumer protocol (KIP-848) those that became members."""
+    found = set()
+    for line in lines:
+        if line["type"] == "RequestSeen" and line["api"] == "join_group":
+            found.add(line["client"])
+        elif line["type"] in ("ConsumerMemberSubscribed", "ConsumerMemberReplaced"):
+            found.add((line.get("subscription") or line).get("client_id") or "")
+    return found
 
 
 def without_membership(commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool) -> list[Finding]:
     """Commits that name no member. `ever`: the application has no member at all.
 
-    Otherwise those that are refused because there are members, from a client that never joined, or again and again: a client that is
-    about to join again may send a few.
+    Otherwise those that are refused because there are members, from a client that never joined, or again and again: one that has lost its
+    membership forgets its member id before it joins again, and may send a commit for each record that it has in hand.
     """
-    joined = {line["client"] for line in lines if line["type"] == "RequestSeen" and line["api"] in _JOINS}
+    joined = clients_that_joined(lines)
     refused = {line["cause"] for line in lines if line["type"] == "RequestRefused" and line.get("api") in _COMMITS}
     count: Counter[str] = Counter()
     for commit in commits:
         if commit.by_member or not (ever or commit.seq in refused):
             continue
         count[commit.member] += 1
-        if ever or commit.member not in joined or count[commit.member] > _FORGETFUL:
+        if commit.member not in joined:
             told = "is refused, because the group has members" if commit.seq in refused else "is no member"
-            return [Finding(NO_MEMBER, f"{commit.member} commits without a member id, and {told}: it assigns partitions to itself")]
+            text = f"{commit.member} commits without a member id, and {told}{commit.when}: it assigns partitions to itself"
+            return [Finding(f.NO_MEMBER, text)]
+        if count[commit.member] > TOLD_AT_MOST:
+            text = f"{commit.member} has lost its membership, and goes on committing without a member id{commit.when}"
+            return [Finding(f.AFTER_LOSING, f"{text}; it does not join again")]
     return []
 
 
-def nobody(commits: Iterable[CommitSeen], lines: Sequence[Line], group: str) -> list[Finding]:
-    """Why the application has no member in its group: it commits or reads without being one, or is in another group."""
-    return without_membership(commits, lines, ever=True) or elsewhere(lines, group) or reads_alone(lines, group)
+def nobody(commits: Iterable[CommitSeen], lines: Sequence[Line], group: str, peers: Collection[str] = ()) -> list[Finding]:
+    """Why the application has no member in its group: it commits or reads without being one, is in another group, or has left."""
+    alone = without_membership(commits, lines, ever=True)
+    return alone or elsewhere(lines, group) or reads_alone(lines, group) or gone(lines, group, peers)
+
+
+def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Finding]:
+    """Its last member is gone, why, and nobody has come since."""
+    removed = (line for line in reversed(lines) if line["type"] in _REMOVED and line["group"] == group and line["member"] not in peers)
+    last = next(removed, None)
+    if last is None:
+        return []
+    reason, at = last.get("reason") or "removed", when(last["seq"], last["at_ms"])
+    text = f"it has no member in its group any more: {last['member']} went{at}, the reason is {reason!r}"
+    return [Finding(f.NO_RECOVERY, f"{text}; none has come since")]
 
 
 def reads_alone(lines: Sequence[Line], group: str) -> list[Finding]:
     """A client asks for the group's offsets and never joins any group."""
-    joined = {line["client"] for line in lines if line["type"] == "RequestSeen" and line["api"] in _JOINS}
+    joined = clients_that_joined(lines)
     for line in lines:
         asks = line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and line.get("group") == group
         if asks and line["client"] not in joined:
-            return [Finding(NO_MEMBER, f"{line['client']} asks for the group's offsets and never joins: it assigns partitions to itself")]
+            return [Finding(f.NO_MEMBER, f"{line['client']} asks for the group's offsets and never joins: it assigns partitions to itself")]
     return []
 
 
@@ -58,28 +86,108 @@ def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
     if not others or group in others:
         return []
     named = ", ".join(repr(other) for other in list(others)[:3])
-    return [Finding(ELSEWHERE, f"it says that its group is {group!r}, and joined {named}")]
+    return [Finding(f.ELSEWHERE, f"it says that its group is {group!r}, and joined {named}")]
 
 
 def shared_instance(lines: Iterable[Line], group: str, at_most: int) -> list[Finding]:
-    """A static member was replaced more often than it was started."""
-    replaced = [line for line in lines if line["type"] in _REPLACED and line["group"] == group]
-    counts = Counter(_instance(line) for line in replaced)
+    """A static member was replaced, over another connection, more often than it was started.
+
+    Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is refused, and joins without one.
+    """
+    counts: Counter[str] = Counter()
+    joins: dict[int, Line] = {}
+    by: dict[str, str] = {}
+    for line in lines:
+        if line["type"] == "RequestSeen" and line["api"] == "join_group":
+            joins[line["seq"]] = line
+        elif line["type"] in (*_JOINED, *_REPLACED) and line["group"] == group and (name := _instance(line)) is not None:
+            peer = joins.get(line.get("cause") or -1, {}).get("peer", "")
+            counts[name] += line["type"] in _REPLACED and (not peer or peer != by.get(name))
+            by[name] = peer
     return [
-        Finding(SHARED, f"members with group.instance.id {name!r} took each other's place {times} times; at most {at_most} were restarts")
+        Finding(f.SHARED, f"members with group.instance.id {name!r} took each other's place {times} times; at most {at_most} were restarts")
         for name, times in counts.items() if times > at_most
     ]  # fmt: skip
 
 
-def _instance(line: Line) -> str:
-    return str(line.get("group_instance_id") or (line.get("subscription") or {}).get("group_instance_id"))
+def other_instance(lines: Iterable[Line], group: str, starts: Sequence[int], peers: Collection[str]) -> list[Finding]:
+    """Static members of one start have other instance ids than those of the start before, which are in the group still.
+
+    `starts`: marks of the log, from before each start. `peers`: member ids that are not the application's.
+    """
+    if len(starts) < 2:
+        return []
+    before: dict[str, str] = {}
+    now: dict[str, Line] = {}
+    for line in lines:
+        if line["seq"] < starts[-2] or line.get("group") != group or line.get("member") in peers:
+            continue
+        if line["type"] in _REMOVED:
+            before.pop(line["member"], None)
+        elif line["type"] in (*_JOINED, *_REPLACED) and (name := _instance(line)) is not None:
+            if line["seq"] < starts[-1]:
+                before[line["member"]] = name
+            else:
+                now.setdefault(name, line)
+    if not before or not now or not now.keys().isdisjoint(before.values()):
+        return []
+    name, line = next(iter(now.items()))
+    text = f"started again, its group.instance.id is {name!r}{when(line['seq'], line['at_ms'])}; it was {next(iter(before.values()))!r}"
+    return [Finding(f.OTHER_INSTANCE, f"{text}, a member that keeps its partitions until its session ends")]
+
+
+def _instance(line: Line) -> str | None:
+    found: str | None = line.get("group_instance_id") or (line.get("subscription") or {}).get("group_instance_id")
+    return found
+
+
+def falls_out(lines: Iterable[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]], at_most: int) -> list[Finding]:
+    """Its members left or expired more often than `at_most` while it ran. `running`: from which line to which, of each start."""
+    spans = list(running)
+    went = [
+        line for line in lines
+        if line["type"] in _REMOVED and line["group"] == group and line["member"] not in peers and line["reason"] in _BY_ITSELF
+        and any(first <= line["seq"] < end for first, end in spans)
+    ]  # fmt: skip
+    if len(went) <= at_most:
+        return []
+    why = "it makes new consumers, or does not come back to its poll within max.poll.interval.ms"
+    last = went[-1]
+    text = f"its members left or expired {len(went)} times while it ran, the last, {last['member']}, {last['reason']}"
+    return [Finding(f.RESTLESS, f"{text}{when(last['seq'], last['at_ms'])}: {why}")]
+
+
+def consumers_at_once(lines: Sequence[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]]) -> int:
+    """How many members it had at the same time, of those that joined since the same start. `running`: as `falls_out` has it.
+
+    Classic members count that synced in the same generation: one whose answer was lost joins anew, and its former id is a member still.
+    """
+    most = 0
+    for first, end in running:
+        here, synced = set[str](), dict[int, set[str]]()
+        for line in lines:
+            if line.get("group") != group or line.get("member") in peers or not first <= line["seq"] < end:
+                continue
+            if line["type"] == "MemberSynced":
+                synced.setdefault(line["generation"], set()).add(line["member"])
+            elif line["type"] == "ConsumerMemberRemoved":
+                here.discard(line["member"])
+            elif line["type"] in ("ConsumerMemberSubscribed", "ConsumerMemberReplaced"):
+                here.discard(line.get("replaced", ""))
+                here.add(line["member"])
+            most = max(most, len(here))
+        most = max([most, *map(len, synced.values())])
+    return most
 
 
 def left(lines: Iterable[Line], group: str, peers: Collection[str], since: int) -> list[Finding]:
     """The application's own members left, from a line of the log on."""
     gone = [line for line in lines if line["type"] in _REMOVED and line["group"] == group and line["seq"] >= since]
-    own = [line["member"] for line in gone if line["reason"] == "left" and line["member"] not in peers]
-    return [Finding(LEAVES, f"{own[0]} left the group when its commit was refused; the next one would have succeeded")] if own else []
+    own = [line for line in gone if line["reason"] == "left" and line["member"] not in peers]
+    if not own:
+        return []
+    at = when(own[0]["seq"], own[0].get("at_ms"))
+    return [Finding(f.LEAVES, f"{own[0]['member']} left the group when its commit was refused{at}; the next one would have succeeded")]
 
 
 def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
@@ -89,4 +197,4 @@ def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list
     used = [line["transactional_id"] for line in asked if line.get("transactional_id")]
     if not used or transactional_id in used:
         return []
-    return [Finding(OTHER_ID, f"it says {transactional_id!r}, and its producer has {used[0]!r}: another instance would not be fenced")]
+    return [Finding(f.OTHER_ID, f"it says {transactional_id!r}, and its producer has {used[0]!r}: another instance would not be fenced")]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
+from ..control.own_requests import ControlError
 from . import findings
-from .disturbing import wait_hit, waits_for_commits
+from .disturbing import gone, wait_hit, waits_for_commits
 from .findings import Finding
 from .skipping import needs, needs_commits
-from .under_test import ApplicationError, ApplicationUnderTest
+from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
-A_MOMENT_S = 1.0
-"""An application that does not wait for the answers of its commits has gone on by then, on a machine that is not busy."""
 RECORDS = 60
 """Written by a case, each time it writes."""
 
@@ -38,29 +37,41 @@ class RecordCases:
             self._refused_everything(app)
             return
         with app.kafka.fail("OffsetCommit", "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True) as refused:
+            app.excuse()
             app.produce(RECORDS)
             wait_hit(app, refused, "the application commits nothing")
-            if app.gone():
+            if gone(app):
                 return
             refused.remove()
-            if waits_for_commits(app, app.patience_s):  # on a busy machine a moment may have been too short to see that it does not
-                raise ApplicationError([*app.findings(), self._swallowed(app, f"{refused.hits} commits were refused")])
+            swallowed = self._swallowed(app, f"{refused.hits} commits were refused")
+            try:
+                waits = waits_for_commits(app, app.patience_s)  # on a busy machine a moment may have been too short to see that it does not
+            except ApplicationError:  # it commits nothing any more
+                raise ApplicationError([swallowed, *app.findings()]) from None
+            if waits:
+                raise ApplicationError([*app.findings(), swallowed])
         self._refused_everything(app)
 
     def _refused_everything(self, app: ApplicationUnderTest) -> None:
         with ExitStack() as faults:
             for api in ("OffsetCommit", "JoinGroup", "ConsumerGroupHeartbeat"):
                 faults.enter_context(app.kafka.fail(api, "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True))
+            app.excuse()
             app.produce(RECORDS)
             if app.speaks_consumer:
-                app.group.remove(app.member().member_id, "authorization is withdrawn")
+                app.remove_members("authorization is withdrawn")
             else:
-                app.group.rebalance("authorization is withdrawn")
-            if not app.gone():
+                with suppress(ControlError):  # it has ended already, or rebalances by itself
+                    app.group.rebalance("authorization is withdrawn")
+            if not gone(app):
                 raise ApplicationError([*app.findings(), self._swallowed(app, "commits and joining are refused")])
 
     def _swallowed(self, app: ApplicationUnderTest, what: str) -> Finding:
         number = len(app.processed() or ())
+        error = getattr(app.application, "error", None)
+        if isinstance(error, BaseException):
+            text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application ended by {type(error).__name__}"
+            return Finding(findings.DOES_NOT_LEAVE, f"{text}, and its member is in the group still: its consumer is not closed")
         text = f"{what} with GROUP_AUTHORIZATION_FAILED; the application is still a member, and has processed {number} records"
         return Finding(findings.SWALLOWED, text)
 

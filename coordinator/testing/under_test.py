@@ -28,7 +28,9 @@ from ..members.effects import Position
 from . import findings, identities
 from .commit_watch import CommitWatch
 from .findings import ApplicationError as ApplicationError
-from .findings import CommitSeen, Finding, Handover, OthersCommit, Processed, TopicPartition
+from .findings import Finding, Processed, TopicPartition
+from .losses import Handover, OthersCommit
+from .verdict import DUPLICATES, Evidence, Told, all_findings, why_not
 
 if TYPE_CHECKING:
     from ..control.groups import GroupHandle
@@ -39,19 +41,15 @@ if TYPE_CHECKING:
 PARTITIONS = 6
 PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
-RESTLESS = 8
-"""So many rebalances while something is awaited are explained; kafka-python needs several when it learns of its topic."""
-REST = 3
-"""So many are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
-DUPLICATES = 120
-"""Records that may be processed again for each disturbance: what a case writes between two of them."""
+A_MOMENT_S = 1.0
+"""What an application does at once it has done by then, on a machine that is not busy; nothing is judged by it."""
 
 
 class ApplicationUnderTest:
-    """One application and the emulator that it works with.
+    """One application and the emulator that it works with. Raises TypeError for an object that is no application: what it lacks.
 
     `patience_s`: how long it may take for anything that is awaited; `duplicates`: how many records may be processed again for each
-    disturbance. Raises TypeError for an object that is no application: what it lacks.
+    disturbance.
     """
 
     def __init__(
@@ -67,17 +65,23 @@ class ApplicationUnderTest:
         self.kafka = kafka
         self.application = application
         self.patience_s = patience_s
-        self.disturbances = self._starts = 0
         self.running = False
         self._at_most = duplicates
         self._excused: object = None
-        self._found, self._handovers = list[Finding](), list[Handover]()
-        self._others: list[OthersCommit] = []
-        self._others_processed: list[Processed] = []
-        self._peers, self._peer_clients, self._dead = set[str](), set[str](), set[str]()
+        self.told = Told()
+        self._peer_clients = set[str]()
         if application.topic not in self._topics():
             kafka.create_topic(application.topic, partitions)
         self._watch = CommitWatch(kafka, application.group, self._count)
+
+    @property
+    def disturbances(self) -> int:
+        """How often it was disturbed."""
+        return self.told.disturbances
+
+    @disturbances.setter
+    def disturbances(self, number: int) -> None:
+        self.told.disturbances = number
 
     @property
     def group(self) -> GroupHandle:
@@ -108,14 +112,11 @@ class ApplicationUnderTest:
     def _ends(self) -> dict[TopicPartition, int]:
         return {(self.application.topic, index): end for index, end in self.kafka.end_offsets(self.application.topic).items()}
 
-    def _commits(self) -> list[CommitSeen]:
-        return [commit for commit in self._watch.seen() if commit.member not in self._peers]
-
     def _committed(self) -> dict[tuple[str, int], int]:
         return {place: found.offset for place, found in self.group.committed.items() if place[0] == self.application.topic}
 
     def _processed_below(self, ends: Mapping[TopicPartition, int]) -> bool:
-        done = {*(self.processed() or ()), *self._others_processed}
+        done = {*(self.processed() or ()), *self.told.others_processed}
         return all((*place, at) in done for place, offsets in self._records().items() for at in offsets if at < ends.get(place, 0))
 
     @property
@@ -150,26 +151,24 @@ class ApplicationUnderTest:
             raise ApplicationError([finding], str(self.group.snapshot()))
         return members[0]
 
-    @property
-    def coordinator(self) -> int:
-        """The broker that coordinates its group. Raises LookupError if none does."""
-        brokers = self.kafka.run(lambda: [b.node_id for b in self.kafka.brokers.values() if b.coordinator.shard_of(self.application.group)])
-        if not brokers:
-            raise LookupError(f"no broker coordinates group {self.application.group!r} now")
-        return brokers[0]
-
     # -- what is done to it ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start it and wait until it has all partitions and has acted on them."""
-        self._starts += 1
+        """Start it and wait until it has joined, has all partitions and has acted on them. Static members of before may be there."""
+        self.told.starts.append(mark := self.kafka.mark())
         self.application.start(self.kafka.bootstrap_servers)
         self.running = True
+        self.wait_until(lambda: self._joined(mark), "the application did not join its group", mark=mark)
         self.wait(findings.NO_RECOVERY, "it did not come to work", state="Stable", assigned="all", acted=True)
+
+    def _joined(self, mark: int) -> bool:
+        clients = identities.clients_that_joined(self.kafka.events(group=self.application.group, since=mark))
+        return not clients <= self._peer_clients
 
     def stop(self) -> None:
         """Stop it in good order."""
         self.running = False
+        self.told.stops.append(self.kafka.mark())
         self.application.stop()
 
     def start_again(self) -> None:
@@ -195,28 +194,34 @@ class ApplicationUnderTest:
         """It was stopped in good order: what it processed is committed. Raises ApplicationError."""
         if not self.keeps_offsets and (processed := self.processed()) is not None:
             starts = dict.fromkeys(self._records(), 0)
-            self._found += findings.not_committed(processed, self._committed(), starts)
+            self.told.noted += findings.not_committed(processed, self._committed(), starts)
         self.verify()
 
     def kill(self) -> None:
         """End it as a process dies: from now on its commits and its LeaveGroup are refused and do nothing, and its session ends."""
         self.disturbances += 1
         self.running = False
+        self.told.stops.append(self.kafka.mark())
         clients = {member.client_id for member in self.members()}
         cuts = [
             self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
             for client in clients for api in ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup")
         ]  # fmt: skip
         self._watch.dying |= clients
-        self._dead |= {member.member_id for member in self.members()}
+        self.told.dead |= {member.member_id for member in self.members()}
         try:
             self.application.kill()
-            for member in self.members():
-                self.group.remove(member.member_id, "its process died")
+            self.remove_members("its process died")
         finally:
             for cut in cuts:
                 cut.remove()
             self._watch.dying -= clients
+
+    def remove_members(self, reason: str) -> None:
+        """Take all its members out of the group, as a coordinator does whose patience with them is at its end."""
+        for member in self.members():
+            self.told.removed.add(member.member_id)
+            self.group.remove(member.member_id, reason)
 
     def produce(self, count: int, value: bytes = b"record") -> None:
         """Write records, round the partitions."""
@@ -235,15 +240,15 @@ class ApplicationUnderTest:
                 peer.crash()  # it may be waiting for the application in its JoinGroup
                 raise
             finally:
-                self._peers.add(peer.member_id)
+                self.told.peers.add(peer.member_id)
 
     @contextmanager
     def others_own(self, peer: PeerHandle) -> Iterator[None]:
         """Whatever the peer has now is its own until the block ends: nothing of it may be processed by the application meanwhile."""
-        self._peers.add(peer.member_id)
+        self.told.peers.add(peer.member_id)
         owned, first = frozenset((tp.topic, tp.partition) for tp in peer.owned), self._count()
         yield
-        self._handovers.append(Handover(owned, first, self._count()))
+        self.told.handovers.append(Handover(owned, first, self._count()))
 
     def peer_commits(self, peer: PeerHandle) -> None:
         """The peer commits everything in its partitions, as if it had processed it. Raises what a refused commit raises."""
@@ -252,50 +257,64 @@ class ApplicationUnderTest:
         peer.wait_commit({tp: Position(ends[tp.partition]) for tp in owned})
         for tp in owned:
             place, end = (tp.topic, tp.partition), ends[tp.partition]
-            self._others.append(OthersCommit(place, end, self._count()))
-            self._others_processed += [(*place, at) for at in self._records()[place] if at < end]
+            self.told.others.append(OthersCommit(place, end, self._count()))
+            self.told.others_processed += [(*place, at) for at in self._records()[place] if at < end]
 
     # -- waiting ---------------------------------------------------------------------------------------------------------
 
-    def wait(self, name: str, what: str, **expected: Any) -> GroupSnapshot:
-        """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name. Raises ApplicationError."""
-        mark = self.kafka.mark()
-        try:
-            return self.group.wait(timeout=self.patience_s, **expected)
-        except WaitTimeoutError as error:
-            finding = Finding(name, f"{what}: {error}")
-            found = [*self.findings(), *self._why_not(mark, offsets="lag" in expected or "committed" in expected), finding]
-            raise ApplicationError([*dict.fromkeys(found)]) from None
+    def wait(self, name: str, what: str, *, peers: int | None = None, **expected: Any) -> GroupSnapshot:
+        """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name. Raises ApplicationError.
 
-    def _why_not(self, mark: int, *, offsets: bool) -> list[Finding]:
-        """What has kept the application from what was awaited since `mark`; `offsets`: that is a commit."""
-        lines = self.kafka.events()
-        found = findings.restless(lines, self.application.group, mark, RESTLESS)
-        if not self.members():
-            found += identities.nobody(self._commits(), lines, self.application.group)
-        processed = self.processed()
-        if offsets and processed is not None and self.members():
-            found += findings.unfinished([*processed, *self._others_processed], self._committed(), self._records())
-        return found
+        `peers`: beside the application's own members, one at least, the group has so many of the test's. It may have several consumers,
+        which come one after another.
+        """
+        mark, until = self.kafka.mark(), time.monotonic() + self.patience_s
+        while True:
+            left = max(until - time.monotonic(), 0.0)
+            if peers is not None:
+                expected["members"], left = max(len(self.members()), 1) + peers, min(left, A_MOMENT_S)
+            try:
+                return self.group.wait(timeout=left, **expected)
+            except WaitTimeoutError as error:
+                if time.monotonic() >= until:
+                    finding = Finding(name, f"{what}: {error}")
+                    offsets, acted = "lag" in expected or "committed" in expected, bool(expected.get("acted"))
+                    found = [*self.findings(), *self.why_not(mark, offsets=offsets, acted=acted), finding]
+                    raise ApplicationError([*dict.fromkeys(found)]) from None
 
-    def wait_until(self, condition: Callable[[], bool], what: str, name: str = findings.NO_RECOVERY) -> None:
-        """Wait for something that only the application knows. Raises ApplicationError."""
+    def why_not(self, mark: int, *, offsets: bool, acted: bool = False) -> list[Finding]:
+        """What has kept the application from what was awaited since `mark`; `offsets`: that is a commit; `acted`: that it reads."""
+        before = self._count()
+        time.sleep(A_MOMENT_S if offsets and before else 0.0)  # whether it goes on is seen by nothing else
+        still = self._count() == before
+        return why_not(self._evidence(), self.group.snapshot(), self.members(), mark, offsets=offsets, acted=acted, still=still)
+
+    def wait_until(self, condition: Callable[[], bool], what: str, name: str = findings.NO_RECOVERY, *, mark: int | None = None) -> None:
+        """Wait for something that only the application knows. Raises ApplicationError. `mark`: since when it was to come into its group."""
         until = time.monotonic() + self.patience_s
         while not condition():
             if time.monotonic() > until:
-                raise ApplicationError([*self.findings(), Finding(name, f"{what} within {self.patience_s:g} s")])
+                known = [] if mark is None else self.why_not(mark, offsets=False)
+                raise ApplicationError([*self.findings(), *known, Finding(name, f"{what} within {self.patience_s:g} s")])
+            time.sleep(0.005)
+
+    def wait_fetched(self) -> None:
+        """Wait until it has fetched all that was written to its partitions, for a moment at most: one that is paused does not."""
+        ends, until = self._ends(), time.monotonic() + A_MOMENT_S
+        mine = [place for member in self.members() for place in member.assignment or () if place in ends]
+        while any(self._watch.fetched.get(place, 0) < ends[place] for place in mine) and time.monotonic() < until:
             time.sleep(0.005)
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
         """Wait until the application and so many peers share the partitions, and every member has acted on its own."""
         return self.wait(
-            findings.BLOCKS, "the application did not rejoin when another member came", state="Stable", members=1 + peers, assigned="all",
+            findings.BLOCKS, "the application did not rejoin when another member came", state="Stable", peers=peers, assigned="all",
             acted=True)
 
     def wait_alone(self) -> GroupSnapshot:
-        """Wait until the application is its group's only member, and has everything."""
+        """Wait until nobody but the application is in its group, and it has everything."""
         return self.wait(
-            findings.BLOCKS, "the application did not take over what another member left", state="Stable", members=1, assigned="all",
+            findings.BLOCKS, "the application did not take over what another member left", state="Stable", peers=0, assigned="all",
             acted=True)
 
     def wait_done(self) -> None:
@@ -325,44 +344,28 @@ class ApplicationUnderTest:
         group = self.group.snapshot()
         return group.state == "Stable" and bool(group.lag) and not any(group.lag.values())
 
-    def gone(self) -> bool:
-        """Whether its members leave before its patience is at its end; static ones do not leave, but close their connections."""
-        until = time.monotonic() + self.patience_s
-        while any(member.connected or member.instance_id is None for member in self.members()):
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.005)
-        return True
-
     # -- the verdict -----------------------------------------------------------------------------------------------------
 
     def findings(self) -> list[Finding]:
         """Everything that is wrong so far."""
-        commits, committed = self._commits(), self._committed()  # before it is asked what it has processed: it may be at work
-        processed, lines = self.processed(), self.kafka.events()
-        found = [*self._found, *findings.after_losing(lines, self.application.group, self._peers, self._dead)]
-        found += identities.shared_instance(lines, self.application.group, self._starts - 1 + self.disturbances)
-        if self.transactional:
-            found += identities.other_transactional_id(lines, self.application.transactional_id)
-        if processed is not None:
-            records, ends = self._records(), self._ends()
-            others = set(self._others_processed)
-            own = {place: [at for at in offsets if (*place, at) not in others] for place, offsets in records.items()}
-            early = [] if self.transactional else findings.ahead(processed, commits, own) + findings.beyond(commits, ends)
-            found += findings.exactly_once(processed, records, commits, lines) if self.transactional else []
-            found += early or findings.gaps(processed, committed, own)
-            if self.keeps_offsets:
-                found += findings.gaps(processed, findings.reached(processed), own, "processed up to")
-            found += identities.without_membership(commits, lines, ever=False)
-            found += findings.foreign(processed, self._handovers)
-            found += findings.began_below(processed, self._others)
-            found += findings.processed_again(processed, commits, lines)
-            found += findings.duplicates(processed, self._at_most * self.disturbances)
-        found += findings.restless(lines, self.application.group, 0, RESTLESS * (2 + self.disturbances))
+        found = all_findings(self._evidence())
         error = getattr(self.application, "error", None)
-        if isinstance(error, BaseException) and error is not self._excused:
+        if isinstance(error, BaseException) and self._excused is not ... and error is not self._excused:
             found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
         return [*dict.fromkeys(found)]
+
+    def _evidence(self) -> Evidence:
+        commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
+        committed = self._committed()  # before it is asked what it has processed: it may be at work
+        processed, lines = self.processed(), self.kafka.events()
+        return Evidence(
+            group=self.application.group, lines=lines, commits=commits, committed=committed, processed=processed,
+            records=self._records(), ends=self._ends(), keeps_offsets=self.keeps_offsets, duplicates=self._at_most, told=self.told,
+            transactional_id=getattr(self.application, "transactional_id", None) or None)
+
+    def excuse(self) -> None:
+        """From now on it may end with an error of its own, and that is no finding: it is refused for good."""
+        self._excused = ...
 
     def verify(self) -> None:
         """Raise ApplicationError with all findings, if there are any."""
@@ -370,24 +373,18 @@ class ApplicationUnderTest:
         if found:
             raise ApplicationError(found)
 
-    def verify_rest(self, *, since: int) -> None:
-        """Nobody came or went since this mark: it did not rebalance, or a few times. Raises ApplicationError."""
-        found = findings.restless(self.kafka.events(), self.application.group, since, REST)
-        if found:
-            raise ApplicationError([*self.findings(), *found])
-
-    def verify_stayed(self, *, since: int) -> None:
-        """Its members have not left since this mark. Raises ApplicationError."""
-        found = identities.left(self.kafka.events(), self.application.group, self._peers, since)
-        if found:
-            raise ApplicationError([*found, *self.findings()])
-
     @property
     def not_judged(self) -> str:
         """What cannot be judged and why; "" if everything can."""
         if self.processed() is not None:
             return ""
         return "gaps, duplicates and premature commits are not judged: the application does not tell what it processed"
+
+    def reservations(self) -> str:
+        """What was not judged so far and why, for who reads that it passed; "" if everything was."""
+        if self.not_judged or not self._evidence().several:
+            return self.not_judged
+        return "records that come again after their commit are not judged: the application has several consumers, and does not tell which"
 
     def watch_brokers(self) -> None:
         """Watch brokers that were started again."""

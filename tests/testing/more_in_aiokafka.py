@@ -71,6 +71,25 @@ class Asynchronous(Small):
                 await consumer.commit(offsets)
 
 
+class StaticAndSimple(Asynchronous):
+    """Right: a static member without a listener, a commit for each record."""
+
+    async def main(self) -> None:
+        consumer = AIOKafkaConsumer(
+            self.topic, bootstrap_servers=self.bootstrap_servers, group_id=self.group, group_instance_id="billing-1", client_id="billing",
+            enable_auto_commit=False, auto_offset_reset="earliest", heartbeat_interval_ms=100, fetch_max_wait_ms=50)
+        await consumer.start()
+        try:
+            while not self.ending.is_set():
+                for place, records in (await consumer.getmany(timeout_ms=50, max_records=20)).items():
+                    for record in records:
+                        if place in consumer.assignment() and not self.ending.is_set():
+                            await self.handle([record])
+                            await self.commit(consumer, {place: record.offset + 1})
+        finally:
+            await consumer.stop()
+
+
 class CommitsInATask(Asynchronous):
     """A task commits the positions again and again while records are worked on."""
 
@@ -114,4 +133,4 @@ class HidesRefusals(Asynchronous):
             await super().commit(consumer, offsets)
 
 
-RIGHT: tuple[type[Small], ...] = (Asynchronous,)
+RIGHT: tuple[type[Small], ...] = (Asynchronous, StaticAndSimple)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.testing import findings, identities
-from coordinator.testing.findings import CommitSeen, OthersCommit
+from coordinator.testing import findings, identities, losses, repeats
+from coordinator.testing.findings import CommitSeen
+from coordinator.testing.losses import OthersCommit
 from coordinator.testing.under_test import ApplicationUnderTest
 
 PLACE = ("orders", 0)
@@ -54,14 +55,14 @@ def test_what_was_processed_and_not_committed_at_a_stop_is_found() -> None:
 
 
 def test_what_others_had_committed_is_not_processed() -> None:
-    assert findings.began_below(DONE, [OthersCommit(PLACE, 3, first=3)]) == []
-    assert names(findings.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [findings.IGNORES_COMMITTED]
+    assert losses.began_below(DONE, [OthersCommit(PLACE, 3, first=3)]) == []
+    assert names(losses.began_below(DONE, [OthersCommit(PLACE, 3, first=2)])) == [findings.IGNORES_COMMITTED]
 
 
 def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusal() -> None:
     taken: list[dict[str, Any]] = [{"type": "OffsetsCommitted", "cause": 1, "seq": 2}]
     again = [*DONE, ("orders", 0, 2)]
-    assert names(findings.processed_again(again, [commit(3)], taken)) == [findings.AGAIN]
+    assert names(repeats.processed_again(again, [commit(3)], taken)) == [findings.AGAIN]
 
     def asked(seq: int, version: int) -> list[dict[str, Any]]:
         return [
@@ -69,9 +70,9 @@ def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusa
             {"type": "RequestRefused", "api": "offset_fetch", "cause": seq, "seq": seq + 1},
         ]
 
-    assert findings.processed_again(again, [commit(3)], [*taken, *asked(5, version=3)]) == []
-    assert names(findings.processed_again(again, [commit(3)], [*taken, *asked(5, version=8)])) == [findings.AGAIN]
-    assert names(findings.processed_again(again, [commit(3)], [*asked(-5, version=3), *taken])) == [findings.AGAIN]
+    assert repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=3)]) == []
+    assert names(repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=8)])) == [findings.AGAIN]
+    assert names(repeats.processed_again(again, [commit(3)], [*asked(-5, version=3), *taken])) == [findings.AGAIN]
 
 
 def test_rebalances_are_counted_from_a_mark_on() -> None:
@@ -89,7 +90,9 @@ def test_commits_without_a_member_id_are_those_of_who_assigns_partitions_itself(
     assert identities.without_membership([alone], [], ever=False) == []  # the group is empty: a tool may do so
     assert names(identities.without_membership([alone], [refused], ever=False)) == [findings.NO_MEMBER]
     assert identities.without_membership([alone], [joined, refused], ever=False) == []  # it is about to join again
-    assert names(identities.without_membership([alone] * 6, [joined, refused], ever=False)) == [findings.NO_MEMBER]
+    assert identities.without_membership([alone] * 100, [joined, refused], ever=False) == []  # a commit for each record in hand
+    (forgetful,) = identities.without_membership([alone] * 101, [joined, refused], ever=False)
+    assert (forgetful.name, "has lost its membership" in forgetful.text) == (findings.AFTER_LOSING, True)
     assert identities.without_membership([commit(3)], [refused], ever=False) == []
 
 
@@ -144,10 +147,10 @@ def test_a_commit_that_goes_back_and_is_made_up_for_is_a_client_that_sent_it_aga
         }  # fmt: skip
 
     def told(*lines: dict[str, Any]) -> list[str]:
-        return [finding.text for finding in findings.after_losing(lines, "g") if "back from" in finding.text]
+        return [finding.text for finding in losses.after_losing(lines, "g") if "back from" in finding.text]
 
     first, back = committed(1, "a", 30), committed(2, "a", 10)
-    assert told(first, back) == ["a committed t-0 back from 30 to 10"]
-    assert told(first, back, committed(3, "a", 20)) == ["a committed t-0 back from 30 to 10"]
+    assert told(first, back) == ["a committed t-0 back from 30 to 10 (line 2, at 2 ms)"]
+    assert told(first, back, committed(3, "a", 20)) == ["a committed t-0 back from 30 to 10 (line 2, at 2 ms)"]
     assert told(first, back, committed(3, "a", 31)) == []
-    assert told(first, committed(2, "b", 10), committed(3, "b", 31)) == ["b committed t-0 back from 30 to 10"]
+    assert told(first, committed(2, "b", 10), committed(3, "b", 31)) == ["b committed t-0 back from 30 to 10 (line 2, at 2 ms)"]

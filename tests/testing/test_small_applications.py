@@ -14,7 +14,7 @@ from coordinator import Emulator
 from coordinator.testing import findings as f
 from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
-from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python
+from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python, yet_more_in_confluent
 from tests.testing import small_applications as small
 from tests.testing import small_transactions as transactions
 
@@ -22,6 +22,7 @@ PATIENCE_S = 120.0
 QUICK_HEARTBEATS = {"group.consumer.heartbeat.interval.ms": 100}
 EVERYTHING, STOPS, COMES = (
     "test_everything_is_processed_and_committed", "test_it_stops_in_the_middle_of_its_work", "test_another_member_comes_and_goes")
+WAITS = "test_another_member_gets_what_waits"
 OVERTAKEN, SHARED_WORK = "test_a_rebalance_overtakes_a_commit", "test_another_member_does_some_of_the_work"
 CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     small.CommitsFirst: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
@@ -59,9 +60,17 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     more_in_confluent.BufferInNewProtocol: (COMES, {f.AFTER_LOSING, f.FOREIGN, f.AGAIN}, PATIENCE_S),
     more_in_confluent.AnswersTheLastAgain: (EVERYTHING, {f.BEHIND}, 8.0),
     more_in_confluent.AnswersBeforeItsTransaction: (EVERYTHING, {f.GAP}, PATIENCE_S),
+    yet_more_in_confluent.CommitsForItsNeighbour: (EVERYTHING, {f.AHEAD}, 5.0),
+    yet_more_in_confluent.FlushesByTheClock: (WAITS, {f.AFTER_LOSING, f.FOREIGN}, PATIENCE_S),
+    yet_more_in_confluent.FlushesInNewProtocol: (WAITS, {f.AFTER_LOSING, f.FOREIGN}, PATIENCE_S),
+    yet_more_in_confluent.DrawsItsInstance: (EVERYTHING, {f.OTHER_INSTANCE}, 5.0),
+    yet_more_in_confluent.PausesWhatItIsGiven: (COMES, {f.STOPS_READING}, 8.0),
+    yet_more_in_confluent.TakesTooLong: (EVERYTHING, {f.RESTLESS}, 20.0),
+    yet_more_in_confluent.KeepsTheLast: (EVERYTHING, {f.KEEPS_BACK}, 5.0),
 }
 """For each mistake a case that finds it, the names that its first finding may have, and how long what never happens is awaited."""
-RIGHT = (*small.RIGHT, transactions.Answers, *more_in_confluent.RIGHT, *more_in_kafka_python.RIGHT, *more_in_aiokafka.RIGHT)
+RIGHT = (*small.RIGHT, transactions.Answers, *more_in_confluent.RIGHT, *more_in_kafka_python.RIGHT, *more_in_aiokafka.RIGHT,
+    *yet_more_in_confluent.RIGHT)  # fmt: skip
 
 
 def play(kafka: Emulator, application: Any, case: str, patience_s: float) -> None:
@@ -87,7 +96,7 @@ def test_a_mistake_is_named_first(kafka: Emulator, application: type[small.Small
 @pytest.mark.thorough
 @pytest.mark.kafka(config=QUICK_HEARTBEATS)
 @pytest.mark.parametrize(
-    "case", [EVERYTHING, STOPS, COMES, OVERTAKEN, SHARED_WORK, "test_its_session_expires", "test_it_dies_without_leaving"])
+    "case", [EVERYTHING, STOPS, COMES, WAITS, OVERTAKEN, SHARED_WORK, "test_its_session_expires", "test_it_dies_without_leaving"])
 @pytest.mark.parametrize("application", RIGHT)
 def test_who_makes_none_is_not_blamed(kafka: Emulator, application: type[small.Small], case: str) -> None:
     play(kafka, application(), case, PATIENCE_S)

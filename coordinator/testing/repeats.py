@@ -1,0 +1,72 @@
+"""Findings about records that were processed again although an offset beyond them was committed, and which of them no application can help.
+
+Judges plain data, as `findings` does, which has the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .findings import AGAIN, CommitSeen, Finding, Line, Processed, TopicPartition, listed
+
+_CHANGES = ("GenerationStarted", "ConsumerMemberReconciled")
+_TWICE = 2
+"""Partitions that nothing is committed of are given anew by the second of them at the earliest."""
+
+
+def processed_again(processed: Sequence[Processed], commits: Sequence[CommitSeen], lines: Iterable[Line]) -> list[Finding]:
+    """Records that were processed once more after an offset beyond them had been committed. `lines`: of the event log.
+
+    Not charged is what a library does beneath the application:
+
+    - commits before a refused OffsetFetch of version 2 to 7: aiokafka 0.14 (version 3) does not look at the error, which stands above the
+      topics there, takes it for "no offset is committed", and begins by auto.offset.reset;
+    - a commit that was on its way while a rebalance ended: the library had asked before where to go on.
+    """
+    lines = list(lines)
+    accepted = {line["cause"] for line in lines if line["type"] == "OffsetsCommitted"}
+    misread = _misread(lines)
+    found: dict[TopicPartition, Finding] = {}
+    for number, commit in enumerate(commits):
+        if commit.seq is None or commit.seq not in accepted or commit.seq < misread:
+            continue
+        before = set(processed[: commit.done])
+        for place, offset in commit.offsets.items():
+            again = sorted({row[2] for row in processed[commit.done :] if row[:2] == place and row[2] < offset and row in before})
+            if again and place not in found and not _overtaken(place, again[0], commits[number:], accepted, lines):
+                were = "was" if len(again) == 1 else "were"
+                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(again)} {were} processed again"
+                found[place] = Finding(AGAIN, text + commit.when)
+    return list(found.values())
+
+
+def _misread(lines: Sequence[Line]) -> int:
+    """The last OffsetFetch of these versions that was refused, by its line in the event log; -1: none."""
+    old = {line["seq"] for line in lines if line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and 2 <= line["version"] <= 7}
+    return max((line["cause"] for line in lines if line["type"] == "RequestRefused" and line["cause"] in old), default=-1)
+
+
+def _overtaken(place: TopicPartition, first: int, commits: Sequence[CommitSeen], accepted: set[int], lines: Sequence[Line]) -> bool:
+    """Whether the first of `commits` came after its client had asked, when its generation began, from where to read on.
+
+    So it is if what was committed at that question, which libraries ask when given partitions, is exactly where reading began anew,
+    `first`, and the client has not asked again, in a later generation, until the partition's next commit.
+    """
+    this, *later = commits
+    seq = this.seq or 0
+    client = next((line.get("client") for line in lines if line["seq"] == seq), None)
+    changes = [line["seq"] for line in lines if line["type"] in _CHANGES]
+    began = max((change for change in changes if change < seq), default=-1)
+    committed, at, fetches = 0, set[int](), list[int]()
+    for line in lines:
+        if line["type"] == "OffsetsCommitted" and line["seq"] < seq:
+            committed = next((row["offset"] for row in line.get("offsets", ()) if (row["topic"], row["partition"]) == place), committed)
+        elif line["type"] == "RequestSeen" and line["api"] == "offset_fetch" and line.get("client") == client:
+            fetches.append(line["seq"])
+            if began < line["seq"] < seq:
+                at.add(committed)
+    if first not in at or (first == 0 and sum(change < seq for change in changes) < _TWICE):
+        return False
+    until = next((commit.seq for commit in later if commit.seq in accepted and place in commit.offsets), None)
+    anew = next((change for change in changes if change > seq), None)
+    return anew is None or not any(anew < asked and (until is None or asked < until) for asked in fetches)

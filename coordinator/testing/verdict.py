@@ -1,0 +1,144 @@
+"""The verdict on a consumer application: all findings, the one that says most first, and why something that was awaited did not come.
+
+Owns which judgements are asked and their order: who it is to its brokers, what it committed too early, what it did with partitions of
+others, what it read twice, what it left out, and last what follows from all that. The judgements are those of `findings`, `losses` and
+`identities`; the evidence is collected by `under_test`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
+from . import findings, identities, losses, repeats
+from .findings import CommitSeen, Finding, Line, Processed
+from .losses import Handover, OthersCommit
+
+RESTLESS = 8
+"""So many rebalances while something is awaited are explained; kafka-python needs several when it learns of its topic."""
+LEAVES = 3
+"""So often members may leave or expire while it runs; twice as often for each disturbance more: of several consumers each may."""
+DUPLICATES = 120
+"""Records that may be processed again for each disturbance: what a case writes between two of them."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Told:
+    """What a test has noted about an application beside its records and commits.
+
+    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or killed; `noted`: findings of the test
+    itself; `peers`: member ids of the test's own members; `dead`: those of processes that were killed; `removed`: those that the test
+    took out of the group.
+    """
+
+    disturbances: int = 0
+    starts: list[int] = field(default_factory=list)
+    stops: list[int] = field(default_factory=list)
+    noted: list[Finding] = field(default_factory=list)
+    handovers: list[Handover] = field(default_factory=list)
+    others: list[OthersCommit] = field(default_factory=list)
+    others_processed: list[Processed] = field(default_factory=list)
+    peers: set[str] = field(default_factory=set)
+    dead: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+
+    def running(self) -> list[tuple[int, int]]:
+        """From which line of the log to which it ran, for each start."""
+        return [(start, min((stop for stop in self.stops if stop >= start), default=sys.maxsize)) for start in self.starts]
+
+
+@dataclass(kw_only=True, slots=True)
+class Evidence:
+    """What is known of an application at one moment; `processed` is None if it does not tell."""
+
+    group: str
+    lines: Sequence[Line]
+    commits: Sequence[CommitSeen]
+    committed: Mapping[TopicPartition, int]
+    processed: Sequence[Processed] | None
+    records: Mapping[TopicPartition, Sequence[int]]
+    ends: Mapping[TopicPartition, int]
+    told: Told
+    transactional_id: str | None = None
+    keeps_offsets: bool = False
+    duplicates: int = DUPLICATES
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several consumers at a time: what one had in hand when a partition went to another cannot be told apart then."""
+        return identities.consumers_at_once(self.lines, self.group, self.told.peers, self.told.running()) > 1
+
+    @property
+    def own_records(self) -> dict[TopicPartition, list[int]]:
+        """The records that it is to process: all but those that another member committed."""
+        others = set(self.told.others_processed)
+        return {place: [at for at in offsets if (*place, at) not in others] for place, offsets in self.records.items()}
+
+
+def all_findings(seen: Evidence) -> list[Finding]:
+    """Everything that is wrong so far, the most telling first."""
+    lines, told = seen.lines, seen.told
+    found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
+    found += identities.falls_out(lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances)
+    found += identities.other_instance(lines, seen.group, told.starts, told.peers)
+    if seen.transactional_id is not None:
+        found += identities.other_transactional_id(lines, seen.transactional_id)
+    lost = losses.after_losing(lines, seen.group, told.peers, told.dead)
+    stale = [finding for finding in lost if finding.name == findings.AFTER_LOSING]
+    if seen.processed is None:
+        found += told.noted + lost
+    else:
+        early = [] if seen.transactional_id else findings.ahead(seen.processed, seen.commits, seen.own_records)
+        early += [] if seen.transactional_id else findings.beyond(seen.commits, seen.ends)
+        found += early + told.noted + stale + _of_processing(seen, seen.processed, early)
+        found += [finding for finding in lost if finding not in stale]
+        found += findings.duplicates(seen.processed, seen.duplicates * told.disturbances)
+    found += findings.restless(lines, seen.group, 0, RESTLESS * (2 + told.disturbances))
+    return [*dict.fromkeys(found)]
+
+
+def _of_processing(seen: Evidence, processed: Sequence[Processed], early: Sequence[Finding]) -> list[Finding]:
+    found = findings.exactly_once(processed, seen.records, seen.commits, seen.lines) if seen.transactional_id else []
+    found += [] if early else findings.gaps(processed, seen.committed, seen.own_records)
+    if seen.keeps_offsets:
+        found += findings.gaps(processed, findings.reached(processed), seen.own_records, "processed up to")
+    found += identities.without_membership(seen.commits, seen.lines, ever=False)
+    found += losses.foreign(processed, seen.told.handovers)
+    found += losses.began_below(processed, seen.told.others)
+    return found if seen.several else found + repeats.processed_again(processed, seen.commits, seen.lines)
+
+
+def why_not(
+    seen: Evidence, group: GroupSnapshot, members: Sequence[MemberSnapshot], mark: int, *, offsets: bool, acted: bool, still: bool,
+) -> list[Finding]:
+    """What has kept the application from what was awaited since `mark`.
+
+    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it processed nothing more for a while.
+    """
+    found = findings.restless(seen.lines, seen.group, mark, RESTLESS)
+    if not members:
+        found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)
+    if seen.transactional_id is not None:
+        found += findings.left_open(seen.lines, seen.transactional_id)
+    if offsets and seen.processed is not None and members:
+        done = [*seen.processed, *seen.told.others_processed]
+        owned = {place for member in members for place in member.assignment or ()}
+        found += findings.unfinished(done, seen.committed, seen.records, owned)
+        if still and not found:
+            found += findings.kept_back(done, {place: at for place, at in seen.records.items() if place in owned})
+    if (acted or (offsets and not found)) and group.state == "Stable":
+        found += silent(members)
+    return found
+
+
+def silent(members: Sequence[MemberSnapshot]) -> list[Finding]:
+    """Members that have not read what they were given."""
+    return [
+        Finding(
+            findings.STOPS_READING,
+            f"{member.name} was given {partitions_text(member.assignment)}, and has neither fetched nor committed all of that since: "
+            "some of it is paused, or the application does not poll, or its listener does not return")
+        for member in members if member.assignment and not member.acted and member.waits_for is None
+    ]  # fmt: skip
