@@ -96,7 +96,7 @@ class Emulator(Kit):
         broker_config: Mapping[int, Mapping[str, object]] | None = None,
         auto_create_topics: bool | None = None,
     ) -> None:
-        emulator_options.check_kinds(seed=seed, node_id=node_id, log=log)
+        emulator_options.check_kinds(seed=seed, node_id=node_id, log=log, remember=remember, racks=racks)
         self.seed = SystemRandom().getrandbits(63) if seed is None else seed
         self.configs = emulator_options.read_configs(config, kafka_defaults, node_id, auto_create_topics)
         self._topics = topic_options(topics)

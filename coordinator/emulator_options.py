@@ -55,8 +55,10 @@ def read_configs_of_brokers(
     configs: BrokerConfigs, brokers: int, racks: Sequence[str | None], own: Mapping[int, Mapping[str, object]], node_id: int,
 ) -> list[BrokerConfigs]:
     """A configuration for each broker. Raises EmulatorError for numbers that do not fit together."""
-    if not 1 <= brokers <= MOST_BROKERS:
-        raise EmulatorError(f"brokers={brokers}: from 1 to {MOST_BROKERS} can be had")
+    if type(brokers) is not int or not 1 <= brokers <= MOST_BROKERS:
+        raise EmulatorError(f"brokers={brokers!r}: from 1 to {MOST_BROKERS} can be had")
+    if not isinstance(own, Mapping):
+        raise EmulatorError(f"broker_config={own!r}: give settings by broker id, such as {{1: {{'broker.rack': 'a'}}}}")
     if brokers > 1 and node_id != 1:
         raise EmulatorError(f"node_id={node_id}: several brokers have the ids 1 to {brokers}; leave node_id out")
     if racks and len(racks) != brokers:
@@ -95,8 +97,12 @@ def read_configs(
     return BrokerConfigs(texts, kafka_defaults=kafka_defaults, node_id=node_id)
 
 
-def check_kinds(*, seed: Any, node_id: Any, log: Any) -> None:
-    """Raise EmulatorError for numbers and paths that are something else."""
+def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any) -> None:
+    """Raise EmulatorError for numbers, lists and paths that are something else."""
+    if type(remember) is not int or remember < 0:
+        raise EmulatorError(f"remember={remember!r}: give a number of lines from 0 on, such as 100_000")
+    if isinstance(racks, str) or not isinstance(racks, Iterable) or not all(rack is None or isinstance(rack, str) for rack in racks):
+        raise EmulatorError(f"racks={racks!r}: give a list with a name for each broker, or None for one without, such as ['a', 'b', 'c']")
     for name, number in (("seed", seed), ("node_id", node_id)):
         if number is not None and type(number) is not int:
             raise EmulatorError(f"{name}={number!r}: give a whole number")

@@ -8,6 +8,11 @@ from typing import Any
 
 from .own_requests import ControlError
 
+MOST = 2**63 - 1
+"""The highest offset and the latest timestamp that Kafka has."""
+_ROW = (str, int, int)
+_MOST_PARTITIONS = 2**31 - 1
+
 
 def text(name: str, value: object) -> None:
     """Raise ControlError for what is no text."""
@@ -25,6 +30,19 @@ def whole_or_none(name: str, value: object) -> None:
     """Raise ControlError for what is neither a whole number nor None."""
     if value is not None:
         whole(name, value)
+
+
+def counted(name: str, value: object, most: int = MOST) -> None:
+    """Raise ControlError for what is no whole number from 0 to the highest that can be."""
+    whole(name, value)
+    if not isinstance(value, int) or not 0 <= value <= most:
+        raise ControlError(f"{name}: {value!r}; a whole number from 0 to {most} is meant")
+
+
+def flag(name: str, value: object) -> None:
+    """Raise ControlError for what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise ControlError(f"{name}: {value!r}; true or false")
 
 
 def seconds(name: str, value: object) -> None:
@@ -70,9 +88,37 @@ def new_topic(name: object, partitions: object, replication: object, config: obj
         mapping("config", config, '{"retention.ms": 1000}')
 
 
-def records(partition: object, headers: object, timestamp_ms: object) -> None:
+def grown(partitions: object) -> None:
+    """Raise ControlError for what no topic can have as its number of partitions."""
+    whole("partitions", partitions)
+    if isinstance(partitions, int) and partitions > _MOST_PARTITIONS:
+        raise ControlError(f"partitions: {partitions}; at most {_MOST_PARTITIONS}, as Kafka counts them")
+
+
+def records(partition: object, headers: object, timestamp_ms: object, transactional_id: object, abort: object) -> None:
     """Raise ControlError for what `produce` cannot be given."""
     whole_or_none("partition", partition)
-    whole_or_none("timestamp_ms", timestamp_ms)
+    if timestamp_ms is not None:
+        counted("timestamp_ms", timestamp_ms)
     if headers is not None:
         mapping("headers", headers, '{"name": b"value"}')
+        for name in headers if isinstance(headers, Mapping) else ():
+            text("name of a header", name)
+    if transactional_id is not None and (not isinstance(transactional_id, str) or not transactional_id):
+        raise ControlError(f"transactional_id: {transactional_id!r}; a text of one letter or more is meant")
+    flag("abort", abort)
+    if abort and transactional_id is None:
+        raise ControlError("abort=True: of which transaction? Give transactional_id too")
+
+
+def processed(rows: object) -> list[tuple[str, int, int]]:
+    """What was processed, as (topic, partition, offset) of each record. Raises ControlError for what is none."""
+    meant = "(topic, partition, offset) of each record is meant"
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise ControlError(f"processed: {rows!r}; a list with {meant}")
+    found = list(rows)
+    for row in found:
+        fits = isinstance(row, (tuple, list)) and len(row) == len(_ROW) and all(map(isinstance, row, _ROW))
+        if not fits:
+            raise ControlError(f"processed: {row!r}; {meant}, such as ('orders', 0, 17)")
+    return [(topic, partition, offset) for topic, partition, offset in found]

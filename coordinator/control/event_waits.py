@@ -38,7 +38,7 @@ class EventPattern:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_words(self.kind, self.group, self.stream, self.fields)
+        check_words(self.kind, self.group, self.stream, self.fields, self.since)
         if self.kind is None and self.group is None and self.stream is None and not self.fields:
             raise ExpectationError("wait for which event? Give its type, such as MemberRemoved, a group, a stream or fields")
         if type(self.count) is not int or self.count < 1:
@@ -59,8 +59,10 @@ class EventPattern:
         return f"{self.count} events with {what}" if self.count > 1 else f"an event with {what}"
 
 
-def check_words(kind: object, group: object, stream: object, fields: Iterable[str]) -> None:
-    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no line can have."""
+def check_words(kind: object, group: object, stream: object, fields: Iterable[str], since: object) -> None:
+    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no line can have, or what is no mark."""
+    if type(since) is not int or since < 0:
+        raise ExpectationError(f"since: {since!r}; what mark() answered is meant, a whole number from 0 on")
     for name, value in (("kind", kind), ("group", group), ("stream", stream)):
         if value is not None and not isinstance(value, str):
             raise ExpectationError(f"{name}: {value!r} is no text")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from .arguments import MOST
 from .faults import PHASES, FaultError, choose
 from .own_requests import ControlError
 from .snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
@@ -69,16 +70,27 @@ class GroupExpectation:
             wanted: Mapping[Any, Any] = self.committed
             for key, offset in wanted.items():
                 partition_of(key)
-                if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
-                    raise ExpectationError(f"committed: {key!r}: {offset!r}; a whole number from 0 on")
+                if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= MOST:
+                    raise ExpectationError(f"committed: {key!r}: {offset!r}; a whole number from 0 on, at most {MOST}")
         for name in ("acted", "heard"):
             flag: object = getattr(self, name)
             if flag is not None and not isinstance(flag, bool):
                 raise ExpectationError(f"{name}: {flag!r}; true or false")
+        self._check_sense()
+
+    def _check_sense(self) -> None:
+        """Raise ExpectationError for words that name nothing, or say what cannot be at once."""
+        for name in ("assigned", "committed"):
+            if getattr(self, name) == {}:
+                raise ExpectationError(f"{name}: {{}}; nothing is named in it, so there is nothing to wait for")
         if self.state in ("Empty", "Dead") and self.members:
             raise ExpectationError(f"a group that is {self.state} has no members: {self.members} cannot be")
         if self.state == "Stable" and self.members == 0:
             raise ExpectationError("a group without members is Empty, not Stable")
+        if self.state in ("Empty", "Dead") or self.members == 0:
+            for name in ("assigned", "acted", "heard"):
+                if getattr(self, name):
+                    raise ExpectationError(f"a group without members has nobody who is assigned anything, or acts on it: leave {name} out")
 
     @property
     def is_empty(self) -> bool:
@@ -169,6 +181,9 @@ def _not_assigned(group: GroupSnapshot, wanted: Mapping[str, Iterable[TopicParti
 
 def _rows(name: str, partitions: Iterable[TopicPartition | str]) -> list[TopicPartition | str]:
     """The partitions of a member, as a list. Raises ExpectationError."""
+    given: object = name
+    if not isinstance(given, str) or not given:
+        raise ExpectationError(f"assigned: {name!r} is no name of a member: a member id, instance id, client id or the beginning of one is")
     if isinstance(partitions, str) or not isinstance(partitions, Iterable):
         raise ExpectationError(f"assigned: of {name}: {partitions!r}; a list of partitions is meant, such as ['orders-0']")
     rows = list(partitions)

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ..broker.call import Call
+from . import arguments
 from . import faults as f
 from .engine import Active, FaultEngine
 from .own_requests import ControlError
@@ -150,6 +151,8 @@ class FaultHandle:
 
     def begin_hit(self, hits: int = 1) -> Future[None]:
         """Wait without blocking: the future is done once so many requests have met it. Cancel it to wait no longer."""
+        if type(hits) is not int or hits < 1:
+            raise ControlError(f"hits: {hits!r}; a whole number from 1 on")
         reached: LoopFuture[None] = self._run(LoopFuture)
 
         def look() -> None:
@@ -175,6 +178,7 @@ class FaultHandle:
 
     def wait_hit(self, hits: int = 1, timeout: float = DEFAULT_TIMEOUT_S) -> Self:
         """Wait until so many requests have met it, in seconds. Raises ControlError when the time is over."""
+        arguments.seconds("timeout", timeout)
         reached = self.begin_hit(hits)
         try:
             reached.result(timeout)

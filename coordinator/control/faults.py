@@ -86,6 +86,9 @@ class Selector:
             kind = int if entry.name in ("partition", "generation", "broker") else str
             if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
                 raise FaultError(f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}")
+        for name in ("group", "topic"):
+            if getattr(self, name) == "":
+                raise FaultError(f"{name}: '' names none; leave it out for any")
         if self.api is not None:
             object.__setattr__(self, "api", api_name(self.api))
         if self.phase is not None:

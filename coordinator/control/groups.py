@@ -188,6 +188,8 @@ class GroupHandle(GroupLooks):
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Set committed offsets as a tool does, while the group has no members. Raises ExpectationError, ControlError."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
+        if not offsets:
+            raise ControlError('offsets: {}; name at least one partition, such as {("orders", 0): 10}')
         wanted = GroupExpectation(committed=offsets)
 
         def put() -> None:

@@ -21,6 +21,7 @@ from ..broker.call import Call
 from ..errors import ErrorCode
 from ..wire.framing import read_request_header
 from ..wire.messages import API_KEYS, request_type, response_type
+from . import arguments
 from .faults import FaultError, Selector
 from .matching import selects
 from .own_requests import ControlError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..wire.schema import Message, Request
 
 MOST = 10_000
+_MOST_KEPT = 100_000_000
 _SHOWN = 5
 _SLACK = 1_024  # answers of requests that came before those that are kept
 _NEIGHBOURS = 2
@@ -109,8 +111,8 @@ class Records:
     """
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
-        if type(most) is not int or most < 1:
-            raise ControlError(f"most: {most!r}; a whole number from 1 on")
+        if type(most) is not int or not 1 <= most <= _MOST_KEPT:
+            raise ControlError(f"most: {most!r}; a whole number from 1 on, at most {_MOST_KEPT}")
         self.most = most
         self._kept: deque[Exchange] = deque(maxlen=most)
         self._open: dict[int, Exchange] = {}
@@ -207,6 +209,11 @@ class Journal:
         """
         if exactly is None and at_least is None and at_most is None:
             raise ControlError("verify what? Give exactly, at_least or at_most")
+        for word, limit in (("exactly", exactly), ("at_least", at_least), ("at_most", at_most)):
+            if limit is not None:
+                arguments.counted(word, limit)
+        if at_least is not None and at_most is not None and at_least > at_most:
+            raise ControlError(f"at_least={at_least} and at_most={at_most}: no number is both")
         selector = _selector(api, which)
         wanted = " and ".join(
             f"{word} {limit}" for word, limit in (("exactly", exactly), ("at least", at_least), ("at most", at_most)) if limit is not None)

@@ -88,8 +88,9 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
     def truncate(self, name: str, partition: int, before: int = -1) -> int:
         """Delete the records of a partition below an offset, all by default; returns where it starts now."""
-        from . import topics
+        from . import arguments, topics
 
+        arguments.whole("partition", partition)
         leader = self._session.leader_of
         return self._on_broker(lambda broker, now: topics.truncate(leader(name, partition), now, name, partition, before))
 
@@ -117,7 +118,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         from . import arguments, topics
         from .own_requests import ControlError
 
-        arguments.records(partition, headers, timestamp_ms)
+        arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
         listed = arguments.listed("values", values)
         if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
             raise ControlError(f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key")
@@ -150,7 +151,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
 
         arguments.whole_or_none("partition", partition)
         arguments.whole_or_none("start", start)
-
+        arguments.flag("committed", committed)
         leader = self._session.leader_of
 
         def read(broker: Broker, now: int) -> list[ReadRecord]:
@@ -188,6 +189,9 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         paused and members named `silent`. Who lives and is awaited by a rebalance gets `grace` seconds of real time, then the clock
         goes on. Record timestamps, transactions and the expiry of offsets move along; clients' own clocks do not.
         """
+        from . import arguments
+
+        arguments.seconds("grace", grace)
         mark = self.mark()
         for answered in self.advancing(seconds, silent=silent):
             answered.check_thread()
@@ -214,6 +218,10 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         """What `advance` answers: what happened since a mark, requests and answers left out. Without a log nothing is known."""
         return [line for line in self.events(since=mark) if line["stream"] != "wire"] if mark else []
 
+    def _check_partition(self, topic: str, partition: int) -> None:
+        session = self._session
+        self.run(lambda: session.check_partition(topic, partition))
+
     # -- the log -------------------------------------------------------------------------------------------------------
 
     def events(
@@ -225,7 +233,7 @@ class Kit(ClusterKit, FaultWords["FaultHandle"]):
         """
         from .event_waits import check_words
 
-        check_words(kind, group, stream, fields)
+        check_words(kind, group, stream, fields, since)
         wanted = {"type": kind, "group": group, "stream": stream} | fields
         given = {name: value for name, value in wanted.items() if value is not None}
         lines = self.run(self._log_lines)

@@ -66,7 +66,7 @@ def create(broker: Broker, now: int, name: str, partitions: int, replication: in
 
 def grow(broker: Broker, now: int, name: str, partitions: int) -> None:
     """Give a topic more partitions: `partitions` in all."""
-    arguments.whole("partitions", partitions)
+    arguments.grown(partitions)
     topic_of(broker, name)
     request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=partitions, assignments=None)], timeout_ms=_TIMEOUT_MS)
     (result,) = ask(broker, request, CreatePartitionsResponse, now).results

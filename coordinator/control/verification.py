@@ -26,7 +26,7 @@ class Verification:
 
     def __init__(self, group_id: str, lines: Sequence[Line], group: GroupSnapshot, since: int = 0) -> None:
         self._group_id = group_id
-        arguments.whole("since", since)
+        arguments.counted("since", since)
         self._groups = sorted({line["group"] for line in lines if line.get("group")})
         self._all = [line for line in lines if line.get("group", group_id) == group_id]
         self._lines = [line for line in self._all if line["seq"] >= since]
@@ -71,7 +71,7 @@ class Verification:
     def rebalances(self, exactly: int | None = None, *, at_least: int | None = None, at_most: int | None = None, since: int = 0) -> Self:
         """So many rebalances began. `since`: a `mark`."""
         _check_bounds(exactly, at_least, at_most)
-        arguments.whole("since", since)
+        arguments.counted("since", since)
         begun = [line for line in self._lines if line["type"] == "RebalanceStarted" and line["seq"] >= since]
         wrong = (
             (exactly is not None and len(begun) != exactly)
@@ -86,6 +86,8 @@ class Verification:
 
     def left_cleanly(self, *names: str) -> Self:
         """These members (all that went, if none is named) left by LeaveGroup; none expired, was fenced or missed a rebalance."""
+        for name in names:
+            arguments.text("name of a member", name)
         self._known()
         gone = [line for line in self._lines if line["type"] == "MemberRemoved"]
         for name in names:
@@ -105,6 +107,7 @@ class Verification:
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
         for key, offset in offsets.items():
             topic, index = partition_of(key)
+            arguments.counted(f"offset of {topic}-{index}", offset)
             found = self._group.committed.get((topic, index))
             if found is None or found.offset != offset:
                 commits = [line for line in self._lines if line["type"] == "OffsetsCommitted" and _commits(line, topic, index) is not None]
@@ -120,7 +123,7 @@ class Verification:
     def no_gaps(self, processed: Iterable[tuple[str, int, int]]) -> Self:
         """Every record below a committed offset was processed. `processed`: (topic, partition, offset) of each that was."""
         done: dict[TopicPartition, set[int]] = {}
-        for topic, index, offset in processed:
+        for topic, index, offset in arguments.processed(processed):
             done.setdefault((topic, index), set()).add(offset)
         for key, found in self._group.committed.items():
             seen = done.get(key, set())
@@ -133,7 +136,7 @@ class Verification:
 
     def exactly_once(self, processed: Iterable[tuple[str, int, int]]) -> Self:
         """No record was processed twice, and none below a committed offset was left out."""
-        listed = list(processed)
+        listed = arguments.processed(processed)
         twice = sorted({row for row in listed if listed.count(row) > 1})
         if twice:
             told = ", ".join(f"{topic}-{index} offset {offset}" for topic, index, offset in twice[:10])
@@ -166,6 +169,8 @@ def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None
             raise ExpectationError(f"{name}: {bound!r}; a whole number from 0 on")
     if not any(bound is not None for bound in bounds.values()):
         raise ExpectationError("how many rebalances? Give a number, at_least or at_most")
+    if exactly is not None and (at_least is not None or at_most is not None):
+        raise ExpectationError(f"{exactly} rebalances exactly: that leaves nothing for at_least and at_most to say")
     if at_least is not None and at_most is not None and at_least > at_most:
         raise ExpectationError(f"at_least={at_least} and at_most={at_most}: no number is both")
 

@@ -86,7 +86,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         abort: bool = False,
     ) -> list[Written]:
         """See `Kit.produce`."""
-        arguments.records(partition, headers, timestamp_ms)
+        arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
         if keys is not None:
             arguments.listed("keys", keys)
         body = {
@@ -103,6 +103,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Kit.records`."""
         arguments.whole_or_none("partition", partition)
         arguments.whole_or_none("start", start)
+        arguments.flag("committed", committed)
         query = {"partition": partition, "start": start, "committed": committed, "limit": _ALL}
         return [_record(row) for row in self._caller.get(path_of("topics", name, "records"), **query)["records"]]
 
@@ -135,6 +136,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
     def advance(self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S) -> list[dict[str, Any]]:
         """See `Kit.advance`."""
         milliseconds(seconds)
+        arguments.seconds("grace", grace)
         body = {"seconds": seconds, "silent": arguments.listed("silent", silent), "grace": grace}
         return list(self._caller.post("/advance", body, limit_s=600)["events"])
 
@@ -148,7 +150,7 @@ class RemoteKit(ClusterKit, FaultWords["RemoteFault"]):
         """See `Kit.events`."""
         from ..control.event_waits import check_words
 
-        check_words(kind, group, stream, fields)
+        check_words(kind, group, stream, fields, since)
         lines = self._caller.get("/events", type=kind, group=group, stream=stream, since=since, limit=_ALL)["events"]
         return [line for line in lines if all(line.get(name) == value for name, value in fields.items() if value is not None)]
 

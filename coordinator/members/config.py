@@ -69,7 +69,7 @@ class MemberConfig:
         values: dict[str, Any] = {}
         for name, value in properties.items():
             if name not in known:
-                close = get_close_matches(name, known, 1)
+                close = get_close_matches(str(name), known, 1)
                 raise MemberConfigError(f"{name} is no setting of a member{f': {close[0]} is' if close else ''}")
             entry = known[name]
             values[entry.name] = _read(name, entry.metadata["kind"], value)

@@ -22,8 +22,10 @@ def topic_names(topics: Any) -> list[str]:
     """The names in `topics`, a text or several; a text is one name. Raises MemberConfigError for what are no names."""
     names = [topics] if isinstance(topics, str) else list(topics) if isinstance(topics, Iterable) else [topics]
     for name in names:
-        if not isinstance(name, str):
+        if not isinstance(name, str) or not name:
             raise MemberConfigError(f"topics={topics!r}: give names, such as ['orders', 'payments'], or one name")
+    if not names:
+        raise MemberConfigError(f"topics={topics!r}: give one name at least, such as ['orders']")
     return names
 
 

@@ -98,10 +98,14 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     if request.config.getoption("--kafka") == "real":
         pytest.skip(f"{request.fixturename} starts the emulator: --kafka=real runs tests of the fixtures kafka and akafka")
     merged = _merged(request.config, options)
-    merged["config"] = _SHORTER | merged.get("config", {})
+    if isinstance(merged.get("config", {}), dict):  # what is none the emulator refuses
+        merged["config"] = _SHORTER | merged.get("config", {})
     folder = request.config.getoption("--kafka-log-dir")
     if folder is not None and "log" not in merged:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--kafka-log-dir {folder}: no directory can be made there: {error.strerror}") from None
         merged |= {"log": str(_log_path(Path(folder), request.node.nodeid or "session")), "log_mode": "replace"}
     merged.setdefault("remember", REMEMBERED_LINES)
     try:

@@ -266,11 +266,34 @@ def test_anyio_on_another_backend_is_told(pytester: pytest.Pytester) -> None:
     [
         ('@pytest.mark.kafka("orders")\ndef test_it(kafka): pass', "*the marker kafka takes names*"),
         ("@pytest.mark.kafka(topcs={})\ndef test_it(kafka): pass", "*unexpected keyword argument 'topcs'*"),
+        ("@pytest.mark.kafka(config=['a'])\ndef test_it(kafka): pass", "*config=*'a'*: give Kafka's names and values, such as*"),
+        ("@pytest.mark.kafka(brokers='3')\ndef test_it(kafka): pass", "*brokers='3': from 1 to 100 can be had*"),
+        ("@pytest.mark.kafka(brokers=3, racks='abc')\ndef test_it(kafka): pass", "*racks='abc': give a list with a name for each*"),
+        ("@pytest.mark.kafka(config={'group.max.sise': 3})\ndef test_it(kafka): pass", "*did you mean group.max.size*"),
+        ("@pytest.mark.kafka(topics={'orders': -1})\ndef test_it(kafka): pass", "*topic orders: -1 partitions; from 1 to*"),
     ],
 )
 def test_a_wrong_marker_says_so(pytester: pytest.Pytester, body: str, said: str) -> None:
     pytester.makepyfile(f"import pytest\n{body}")
     result = _run(pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--kafka-log-dir=taken", "*--kafka-log-dir taken: no directory can be made there: File exists*"),
+        ("--override-ini=kafka_topics=orders:x", "*kafka_topics: 'orders:x': write name or name:partitions, such as orders:12*"),
+        ("--override-ini=kafka_topics=:3", "*topic '': a n*"),
+        ("--override-ini=kafka_config=nonsense", "*kafka_config: 'nonsense' is no*"),
+        ("--override-ini=kafka_config=group.max.size=many", "*group.max.size=many: Invalid value many*"),
+    ],
+)
+def test_a_wrong_option_says_so(pytester: pytest.Pytester, option: str, said: str) -> None:
+    pytester.makepyfile("def test_it(kafka): pass")
+    (pytester.path / "taken").write_text("a file")
+    result = _run(pytester, option)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines([said])
 
