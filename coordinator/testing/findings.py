@@ -207,7 +207,8 @@ def unfinished(
         if not missing:
             last = records[place][-1]
             why = f": the offset of the last record; to be committed is the one behind it, {last + 1}" if at == last else ""
-            found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and committed at {at}{why}"))
+            told = f"committed at {at}{why}" if place in committed else "nothing of it is committed"
+            found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and {told}"))
         elif others_done:
             text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
             found.append(Finding(STOPS_READING, text))

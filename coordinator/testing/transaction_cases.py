@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import pytest
+
 from ..control.own_requests import ControlError
 from . import findings
 from .disturbing import names_member, wait_hit
@@ -42,9 +44,10 @@ class TransactionCases:
         app.start()
         app.produce(self.batch)
         app.wait_done()
-        # Offsets that name no member are overtaken by no rebalance; that it may not commit for the group their producer may be told.
-        error = "ILLEGAL_GENERATION" if names_member(app) else "GROUP_AUTHORIZATION_FAILED"
-        with app.kafka.fail("TxnOffsetCommit", error, group=app.application.group, times=1, may_miss=True) as refused:
+        if not names_member(app):
+            app.stop()
+            pytest.skip("the offsets of its transactions name no member, as those of aiokafka do not: no rebalance overtakes them")
+        with app.kafka.fail("TxnOffsetCommit", "ILLEGAL_GENERATION", group=app.application.group, times=1, may_miss=True) as refused:
             app.produce(self.batch)
             app.wait_until(lambda: refused.hits > 0 or app.is_done(), "the application committed nothing")
             app.produce(self.batch)

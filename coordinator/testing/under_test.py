@@ -277,7 +277,8 @@ class ApplicationUnderTest:
                 return self.group.wait(timeout=left, **expected)
             except WaitTimeoutError as error:
                 if time.monotonic() >= until:
-                    finding = Finding(name, f"{what}: {error}")
+                    told = str(error).replace(f"within {left:g} s", f"within {self.patience_s:g} s", 1)
+                    finding = Finding(name, f"{what}: {told}")
                     offsets, acted = "lag" in expected or "committed" in expected, bool(expected.get("acted"))
                     found = [*self.findings(), *self.why_not(mark, offsets=offsets, acted=acted), finding]
                     raise ApplicationError([*dict.fromkeys(found)]) from None

@@ -139,6 +139,7 @@ def silent(members: Sequence[MemberSnapshot]) -> list[Finding]:
         Finding(
             findings.STOPS_READING,
             f"{member.name} was given {partitions_text(member.assignment)}, and has neither fetched nor committed all of that since: "
-            "some of it is paused, or the application does not poll, or its listener does not return")
+            "some of it is paused, or the application does not poll, or its listener does not return, or its library has lost a join "
+            "(kafka-python 3.0.12: docs/testing.md, settings)")
         for member in members if member.assignment and not member.acted and member.waits_for is None
     ]  # fmt: skip

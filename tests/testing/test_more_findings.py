@@ -171,3 +171,8 @@ def test_a_commit_on_its_way_while_a_rebalance_ends_explains_that_its_records_co
         assert (found.name, "offset 1 was processed again" in found.text) == (findings.AGAIN, True)
     (found,) = repeats.processed_again(rows(0, 1, 0, 1), commits, [*first, began, fetched(6), *second])
     assert "committed 1 for orders-0, and then offset 0 was processed again" in found.text  # below what it was told
+
+
+def test_processed_and_not_committed_at_all_is_no_offset_that_is_one_off() -> None:
+    (found,) = findings.unfinished(rows(0), {}, {PLACE: [0]})
+    assert (found.name, found.text) == (findings.BEHIND, "orders-0 is processed up to offset 0, and nothing of it is committed")
