@@ -211,7 +211,8 @@ def unfinished(
             found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and {told}"))
         elif others_done:
             text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
-            found.append(Finding(STOPS_READING, text))
+            why = "" if place in done else "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
+            found.append(Finding(STOPS_READING, text + why))
     if not done and any(records.values()):
         text = f"it has processed none of {sum(map(len, records.values()))} records"
         why = "without a committed offset a consumer begins at the end, unless its auto.offset.reset is earliest"

@@ -151,7 +151,7 @@ def falls_out(lines: Iterable[Line], group: str, peers: Collection[str], running
     ]  # fmt: skip
     if len(went) <= at_most:
         return []
-    why = "it makes new consumers, or does not come back to its poll within max.poll.interval.ms"
+    why = "it makes new consumers, after errors of its own, say, or does not come back to its poll within max.poll.interval.ms"
     last = went[-1]
     text = f"its members left or expired {len(went)} times while it ran, the last, {last['member']}, {last['reason']}"
     return [Finding(f.RESTLESS, f"{text}{when(last['seq'], last['at_ms'])}: {why}")]

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from .findings import AGAIN, CommitSeen, Finding, Line, Processed, TopicPartition, listed
 
 _CHANGES = ("GenerationStarted", "ConsumerMemberReconciled")
+_NEW = 8
+"""The version of OffsetFetch from which on several groups can be asked for; aiokafka 0.14 has an older one."""
 _TWICE = 2
 """Partitions that nothing is committed of are given anew by the second of them at the earliest."""
 
@@ -33,7 +35,7 @@ def processed_again(processed: Sequence[Processed], commits: Sequence[CommitSeen
         before = set(processed[: commit.done])
         for place, offset in commit.offsets.items():
             again = sorted({row[2] for row in processed[commit.done :] if row[:2] == place and row[2] < offset and row in before})
-            if again and place not in found and not _overtaken(place, again[0], commits[number:], accepted, lines):
+            if again and place not in found and not _overtaken(place, again, commits[number:], accepted, lines):
                 were = "was" if len(again) == 1 else "were"
                 text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(again)} {were} processed again"
                 found[place] = Finding(AGAIN, text + commit.when)
@@ -46,18 +48,21 @@ def _misread(lines: Sequence[Line]) -> int:
     return max((line["cause"] for line in lines if line["type"] == "RequestRefused" and line["cause"] in old), default=-1)
 
 
-def _overtaken(place: TopicPartition, first: int, commits: Sequence[CommitSeen], accepted: set[int], lines: Sequence[Line]) -> bool:
+def _overtaken(
+    place: TopicPartition, again: Sequence[int], commits: Sequence[CommitSeen], accepted: set[int], lines: Sequence[Line],
+) -> bool:
     """Whether the first of `commits` came after its client had asked, when its generation began, from where to read on.
 
     So it is if what was committed at that question, which libraries ask when given partitions, is exactly where reading began anew,
-    `first`, and the client has not asked again, in a later generation, until the partition's next commit.
+    the first of `again`, and the client has not asked again, in a later generation, until the partition's next commit. One record may have
+    been in hand; with aiokafka, which rejoins beneath the loop over a batch, and asks in an old version, several.
     """
     this, *later = commits
     seq = this.seq or 0
     client = next((line.get("client") for line in lines if line["seq"] == seq), None)
     changes = [line["seq"] for line in lines if line["type"] in _CHANGES]
     began = max((change for change in changes if change < seq), default=-1)
-    committed, at, fetches = 0, set[int](), list[int]()
+    committed, at, fetches, several = 0, set[int](), list[int](), False
     for line in lines:
         if line["type"] == "OffsetsCommitted" and line["seq"] < seq:
             committed = next((row["offset"] for row in line.get("offsets", ()) if (row["topic"], row["partition"]) == place), committed)
@@ -65,7 +70,8 @@ def _overtaken(place: TopicPartition, first: int, commits: Sequence[CommitSeen],
             fetches.append(line["seq"])
             if began < line["seq"] < seq:
                 at.add(committed)
-    if first not in at or (first == 0 and sum(change < seq for change in changes) < _TWICE):
+                several = several or line.get("version", _NEW) < _NEW
+    if again[0] not in at or (len(again) > 1 and not several) or (again[0] == 0 and sum(change < seq for change in changes) < _TWICE):
         return False
     until = next((commit.seq for commit in later if commit.seq in accepted and place in commit.offsets), None)
     anew = next((change for change in changes if change > seq), None)

@@ -58,7 +58,9 @@ def test_nothing_is_expected_of_partitions_that_others_have() -> None:
     two = {**RECORDS, ("orders", 1): [0, 1]}
     assert findings.unfinished(rows(0, 1, 2), {PLACE: 3}, two, {PLACE}) == []
     (found,) = findings.unfinished(rows(0, 1, 2), {PLACE: 3}, two, {PLACE, ("orders", 1)})
-    assert found.name == findings.STOPS_READING
+    assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, True)
+    (found,) = findings.unfinished([*rows(0, 1, 2), *rows(0, partition=1)], {PLACE: 3}, two)
+    assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, False)
 
 
 def test_the_last_record_that_waits_for_the_next_is_kept_back() -> None:
@@ -169,6 +171,11 @@ def test_a_commit_on_its_way_while_a_rebalance_ends_explains_that_its_records_co
     ):
         (found,) = repeats.processed_again(processed, commits, lines)
         assert (found.name, "offset 1 was processed again" in found.text) == (findings.AGAIN, True)
+    batch = [commits[0], CommitSeen({PLACE: 3}, 3, "app-1", 8)]
+    twice, loop = rows(0, 1, 2, 1, 2), committed(9, 3, cause=8)
+    assert repeats.processed_again(twice, batch, [*first, began, {**fetched(6), "version": 3}, *loop]) == []  # aiokafka's, beneath a batch
+    (found,) = repeats.processed_again(twice, batch, [*first, began, fetched(6), *loop])
+    assert "offsets 1, 2 were processed again" in found.text
     (found,) = repeats.processed_again(rows(0, 1, 0, 1), commits, [*first, began, fetched(6), *second])
     assert "committed 1 for orders-0, and then offset 0 was processed again" in found.text  # below what it was told
 

@@ -87,20 +87,20 @@ class CommitsForItsNeighbour(CommitsEach):
 
 
 class FlushesByTheClock(CommitsEach):
-    """Collects records, and works through them every 400 ms, whoever has their partitions by then."""
+    """Collects records, and works through them when none has come for two seconds, whoever has their partitions by then."""
 
     def subscribe(self, consumer: Any) -> None:
         self.waiting: list[Any] = []
-        self.due = time.monotonic() + 0.4
+        self.due = 0.0
         super().subscribe(consumer)
 
     def handle(self, consumer: Any, message: Any) -> None:
         self.waiting.append(message)
+        self.due = time.monotonic() + 2
 
     def turn(self, consumer: Any) -> None:
         super().turn(consumer)
         if time.monotonic() > self.due:
-            self.due += 0.4
             for message in self.waiting:
                 super().handle(consumer, message)
             self.waiting.clear()
