@@ -24,8 +24,6 @@ def topic_names(topics: Any) -> list[str]:
     for name in names:
         if not isinstance(name, str) or not name:
             raise MemberConfigError(f"topics={topics!r}: give names, such as ['orders', 'payments'], or one name")
-    if not names:
-        raise MemberConfigError(f"topics={topics!r}: give one name at least, such as ['orders']")
     return names
 
 

@@ -161,6 +161,7 @@ def consumers_at_once(lines: Sequence[Line], group: str, peers: Collection[str],
     """How many members it had at the same time, of those that joined since the same start. `running`: as `falls_out` has it.
 
     Classic members count that synced in the same generation: one whose answer was lost joins anew, and its former id is a member still.
+    What a coordinator has not stored before another one takes over gets its generation a second time there.
     """
     most = 0
     for first, end in running:
@@ -170,13 +171,15 @@ def consumers_at_once(lines: Sequence[Line], group: str, peers: Collection[str],
                 continue
             if line["type"] == "MemberSynced":
                 synced.setdefault(line["generation"], set()).add(line["member"])
+                most = max(most, len(synced[line["generation"]]))
+            elif line["type"] == "GroupLoaded":
+                synced.clear()
             elif line["type"] == "ConsumerMemberRemoved":
                 here.discard(line["member"])
             elif line["type"] in ("ConsumerMemberSubscribed", "ConsumerMemberReplaced"):
                 here.discard(line.get("replaced", ""))
                 here.add(line["member"])
             most = max(most, len(here))
-        most = max([most, *map(len, synced.values())])
     return most
 
 

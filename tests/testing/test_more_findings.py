@@ -126,6 +126,8 @@ def test_consumers_are_counted_that_are_members_at_the_same_time() -> None:
     assert identities.consumers_at_once(both, "g", {"b"}, [(1, 50)]) == 1
     assert identities.consumers_at_once([synced(2, "a", 1), synced(3, "b", 2)], "g", (), [(1, 50)]) == 1  # its answer was lost, say
     assert identities.consumers_at_once(both, "g", (), [(1, 3), (3, 50)]) == 1
+    moved = [synced(2, "a", 1), line(3, "GroupLoaded", state="PreparingRebalance"), synced(4, "b", 1)]  # nobody had stored generation 1
+    assert identities.consumers_at_once(moved, "g", (), [(1, 50)]) == 1
     consumer = [line(seq, "ConsumerMemberSubscribed", member=member) for seq, member in ((2, "a"), (3, "b"))]
     assert identities.consumers_at_once(consumer, "g", (), [(1, 50)]) == 2
     between = line(2, "ConsumerMemberRemoved", member="a", reason="left")

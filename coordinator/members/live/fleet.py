@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from ...deadlines import Deadlines
-from ..config import MemberConfig
+from ..config import MemberConfig, MemberConfigError
 from ..effects import RebalanceListener
 from ..subscription import check_pattern, topic_names
 from .bootstrap import Bootstrap, parse_addresses
@@ -92,6 +92,8 @@ class Fleet:
         if (topics is None) == (pattern is None):
             raise FleetError("give a peer either topics or a pattern")
         topics = None if topics is None else topic_names(topics)
+        if topics == []:
+            raise MemberConfigError("topics=[]: give one name at least, such as ['orders']")
         if pattern is not None:
             check_pattern(pattern)
         self._numbers[config.group_id] += 1
