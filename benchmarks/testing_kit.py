@@ -60,7 +60,7 @@ def _join(library: str) -> float:
             group = kafka.group("billing")
             group.wait(state="Stable", members=1, assigned="all", acted=True)
             began = time.perf_counter()
-            with group.peer("orders", config={"heartbeat.interval.ms": "50"}):
+            with group.peer(["orders"], config={"heartbeat.interval.ms": "50"}):
                 group.wait(state="Stable", members=2, assigned="all")
                 taken.append(time.perf_counter() - began)
                 application.stop()

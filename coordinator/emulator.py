@@ -246,7 +246,7 @@ class Emulator(Kit):
     ) -> PeerHandle:
         """A live member of a group here, on its way in: `with kafka.peer("billing", topics=["orders"]) as peer: peer.wait_stable()`.
 
-        `topics`: names, or one name. `pattern`: instead, a regular expression that whole names must match.
+        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must match.
         `config`: settings by Kafka's names; `partition.assignment.strategy` also takes classes. A fault ends the peer unless
         `keep_going`. `protocol`: classic or consumer (KIP-848). What is not said is what the group's members have in common: their
         protocol and their assignors. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe from any thread.

@@ -122,7 +122,7 @@ class GroupHandle(GroupLooks):
 
     # -- acting --------------------------------------------------------------------------------------------------------
 
-    def peer(self, topics: str | Iterable[str] | None = None, **options: Any) -> Any:
+    def peer(self, topics: Iterable[str] | None = None, **options: Any) -> Any:
         """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`; see `Emulator.peer`.
 
         Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that it soon learns of rebalances. In a

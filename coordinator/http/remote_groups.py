@@ -64,7 +64,7 @@ class RemoteGroup(GroupLooks):
         """See `GroupHandle.verify`."""
         return self._verify(self.group_id, since=since)
 
-    def peer(self, topics: str | Iterable[str] | None = None, **options: Any) -> RemotePeer:
+    def peer(self, topics: Iterable[str] | None = None, **options: Any) -> RemotePeer:
         """See `GroupHandle.peer`."""
         return self._peer(self.group_id, topics, **options)
 

@@ -40,7 +40,7 @@ class Consumer:
         self.fetcher = Fetcher(
             fetch, committed=config.isolation_level == "read_committed", timeout_ms=config.request_timeout_ms, backoff=backoff)
 
-    def subscribe(self, topics: str | Iterable[str], now: int) -> None:
+    def subscribe(self, topics: Iterable[str], now: int) -> None:
         """As `Member.subscribe`."""
         self.member.subscribe(topics, now)
 

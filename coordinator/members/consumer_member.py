@@ -90,7 +90,7 @@ class ConsumerMember(GroupMember):
 
     # -- what the application asks for ---------------------------------------------------------------------------------
 
-    def subscribe(self, topics_: str | Iterable[str], now: int) -> None:
+    def subscribe(self, topics_: Iterable[str], now: int) -> None:
         """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None at all: `unsubscribe`."""
         names = topic_names(topics_)
         if not names:

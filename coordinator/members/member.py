@@ -97,8 +97,8 @@ class Member(GroupMember):
         """Why it joins next; "" if it does not."""
         return self._m.rejoin_reason
 
-    def subscribe(self, topics_: str | Iterable[str], now: int) -> None:
-        """Ask for topics by name, one or several, in place of what was asked for; none at all: `unsubscribe`.
+    def subscribe(self, topics_: Iterable[str], now: int) -> None:
+        """Ask for topics by a list of names, in place of what was asked for; none at all: `unsubscribe`.
 
         Raises MemberConfigError for what are no names.
         """

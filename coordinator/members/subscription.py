@@ -19,11 +19,13 @@ Partitions = tuple[TopicPartition, ...]
 
 
 def topic_names(topics: Any) -> list[str]:
-    """The names in `topics`, a text or several; a text is one name. Raises MemberConfigError for what are no names."""
-    names = [topics] if isinstance(topics, str) else list(topics) if isinstance(topics, Iterable) else [topics]
+    """The names in a list. Raises MemberConfigError for one text, which is not meant letter by letter, and for what are no names."""
+    if isinstance(topics, str):
+        raise MemberConfigError(f"topics={topics!r} is one text, and a list of names is meant: topics=[{topics!r}]")
+    names = list(topics) if isinstance(topics, Iterable) else [topics]
     for name in names:
         if not isinstance(name, str) or not name:
-            raise MemberConfigError(f"topics={topics!r}: give names, such as ['orders', 'payments'], or one name")
+            raise MemberConfigError(f"topics={topics!r}: give a list of names, such as ['orders', 'payments']")
     return names
 
 

@@ -232,7 +232,7 @@ class ApplicationUnderTest:
         """Another member of its group while the block lasts, which neither processes nor commits anything."""
         self.disturbances += 2
         config = {"enable.auto.commit": "false", **options.pop("config", {})}
-        with self.group.peer(self.application.topic, config=config, **options) as peer:
+        with self.group.peer([self.application.topic], config=config, **options) as peer:
             self._peer_clients.add(peer.client_id)
             try:
                 yield peer

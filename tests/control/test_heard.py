@@ -19,7 +19,7 @@ def test_a_member_whose_heartbeats_do_not_come_is_named(protocol: str) -> None:
     with Emulator({"orders": 2}, remember=10_000, seed=5, config=CONSUMER_GROUPS) as kafka:
         group = kafka.group("g")
         held = kafka.hold(api, group="g", nth=nth)
-        with group.peer("orders", protocol=protocol):
+        with group.peer(["orders"], protocol=protocol):
             group.wait(state="Stable", members=1, assigned="all")
             with pytest.raises(WaitTimeoutError, match="has sent no heartbeat since it was told that it has orders 0-1"):
                 group.wait(heard=True, timeout=0.2)
@@ -30,7 +30,7 @@ def test_a_member_whose_heartbeats_do_not_come_is_named(protocol: str) -> None:
 def test_after_a_rebalance_everybody_has_to_be_heard_anew() -> None:
     with Emulator({"orders": 2}, remember=10_000, seed=5) as kafka:
         group = kafka.group("g")
-        with group.peer("orders"), group.peer("orders"):
+        with group.peer(["orders"]), group.peer(["orders"]):
             before = group.wait(state="Stable", members=2, heard=True)
             held = kafka.hold("Heartbeat", group="g", generation=before.generation + 1)
             group.rebalance()

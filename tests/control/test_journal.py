@@ -19,7 +19,7 @@ def kafka() -> Iterator[Emulator]:
 
 
 def commit_once(kafka: Emulator, group: str = "g") -> None:
-    with kafka.peer(group, "orders", config={"enable.auto.commit": False}) as peer:
+    with kafka.peer(group, ["orders"], config={"enable.auto.commit": False}) as peer:
         peer.wait_stable()
         peer.seek("orders", 0, 3)
         peer.wait_commit()
@@ -78,7 +78,7 @@ def test_an_injected_error_is_the_answer_and_a_lost_request_has_none(kafka: Emul
     assert isinstance(commit.answer, OffsetCommitResponse)
     assert commit.answer.topics[0].partitions[0].error_code == 30
     lost = kafka.lose_request("JoinGroup", group="lost", times=1)
-    with kafka.peer("lost", "orders"):
+    with kafka.peer("lost", ["orders"]):
         lost.wait_hit()
         (join,) = journal.requests("JoinGroup", group="lost")
         assert join.answer is None

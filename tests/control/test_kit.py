@@ -127,7 +127,7 @@ class TestGroups:
 class TestTime:
     def test_a_silent_member_expires_and_a_living_one_is_spared(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer("orders", config=_FAST) as lives, group.peer("orders", config=_FAST) as freezes:
+        with group.peer(["orders"], config=_FAST) as lives, group.peer(["orders"], config=_FAST) as freezes:
             group.wait(state="Stable", members=2, assigned="all", acted=True)
             freezes.pause()
             fell = emulator.advance(seconds=45)
@@ -140,7 +140,7 @@ class TestTime:
 
     def test_members_are_silent_on_request(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer("orders", config=_FAST) as peer:
+        with group.peer(["orders"], config=_FAST) as peer:
             group.wait(state="Stable", members=1)
             generation = group.generation
             assert emulator.advance(seconds=100) == []
@@ -163,7 +163,7 @@ class TestTime:
 class TestActing:
     def test_a_member_expires_on_request(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer("orders", config=_FAST) as peer:
+        with group.peer(["orders"], config=_FAST) as peer:
             before = group.wait(state="Stable", members=1)
             group.expire(peer.client_id)
             after = group.wait(state="Stable", members=1, generation_above=before.generation)
@@ -173,7 +173,7 @@ class TestActing:
         group = emulator.group("g")
         with pytest.raises(ControlError, match="there is no group 'g'; there are: none"):
             group.rebalance()
-        with group.peer("orders", config=_FAST):
+        with group.peer(["orders"], config=_FAST):
             before = group.wait(state="Stable", members=1)
             group.rebalance("to see what happens")
             after = group.wait(state="Stable", members=1, generation_above=before.generation)
@@ -182,13 +182,13 @@ class TestActing:
 
     def test_a_static_member_is_fenced(self, emulator: Emulator) -> None:
         group = emulator.group("g")
-        with group.peer("orders", config={**_FAST, "group.instance.id": "i"}, keep_going=True) as peer:
+        with group.peer(["orders"], config={**_FAST, "group.instance.id": "i"}, keep_going=True) as peer:
             group.wait(state="Stable", members=1)
             group.fence("i")
             refused = emulator.observe("Heartbeat", group="g")
             refused.wait_hit()
             assert peer.member_id not in [member.member_id for member in group.members]
-        with emulator.peer("h", "orders") as dynamic, pytest.raises(ControlError, match="dynamic member"):
+        with emulator.peer("h", ["orders"]) as dynamic, pytest.raises(ControlError, match="dynamic member"):
             emulator.group("h").fence(dynamic.wait_stable().client_id)
 
 

@@ -33,7 +33,7 @@ def emulator() -> Iterator[Emulator]:
 )
 def test_a_peer_loses_what_it_had_once_and_joins_again(emulator: Emulator, protocol: str, api: str, error: str) -> None:
     group = emulator.group("g")
-    with group.peer("orders", config=_FAST if protocol == "classic" else {}, protocol=protocol) as peer:
+    with group.peer(["orders"], config=_FAST if protocol == "classic" else {}, protocol=protocol) as peer:
         before = group.wait(state="Stable", members=1, assigned="all", acted=True)
         mark = emulator.mark()
         lost = group.lose(peer.client_id).wait_hit()
@@ -48,7 +48,7 @@ def test_a_peer_loses_what_it_had_once_and_joins_again(emulator: Emulator, proto
 
 def test_who_has_nothing_cannot_lose_it(emulator: Emulator) -> None:
     group = emulator.group("g")
-    with group.peer("orders", config=_FAST) as peer, emulator.hold("SyncGroup", group="g"):
+    with group.peer(["orders"], config=_FAST) as peer, emulator.hold("SyncGroup", group="g"):
         group.wait(state="CompletingRebalance")
         with pytest.raises(ControlError, match="has no partitions that it could lose"):
             group.lose(peer.client_id)
@@ -57,7 +57,7 @@ def test_who_has_nothing_cannot_lose_it(emulator: Emulator) -> None:
 def test_who_leads_makes_the_group_rebalance_and_another_one_gets_back_what_it_had(emulator: Emulator) -> None:
     """JOIN-4: an unchanged follower of a Stable group is answered its generation at once."""
     group = emulator.group("g")
-    with group.peer("orders", config=_FAST), group.peer("orders", config=_FAST):
+    with group.peer(["orders"], config=_FAST), group.peer(["orders"], config=_FAST):
         seen = group.wait(state="Stable", members=2, assigned="all", acted=True)
         (other,) = [member for member in seen.members if member.member_id != seen.leader]
         mark = emulator.mark()

@@ -118,13 +118,13 @@ class TestGroups:
     def test_members_assignments_and_offsets_are_as_they_were_and_members_go_on(self, kafka: Emulator, protocol: str) -> None:
         config = _FAST if protocol == "classic" else {}
         kafka.produce("orders", ["a"] * 4, partition=0)
-        with kafka.peer("billing", "orders", config=config, protocol=protocol) as peer:
+        with kafka.peer("billing", ["orders"], config=config, protocol=protocol) as peer:
             group = kafka.group("billing")
             before = group.wait(state="Stable", members=1, assigned="all")
             commit(kafka, "audit", 3, "as far as page 3")
             snapshot = kafka.snapshot()
             commit(kafka, "audit", 4)
-            with kafka.peer("billing", "orders", config=config, protocol=protocol):
+            with kafka.peer("billing", ["orders"], config=config, protocol=protocol):
                 group.wait(state="Stable", members=2, assigned="all")
                 kafka.restore(snapshot)
                 restored = group.snapshot()
@@ -142,7 +142,7 @@ class TestGroups:
         assert kafka.groups() == []
 
     def test_a_group_in_the_midst_of_a_rebalance_is_in_its_last_stable_generation(self, kafka: Emulator) -> None:
-        with kafka.peer("billing", "orders", config=_FAST):
+        with kafka.peer("billing", ["orders"], config=_FAST):
             group = kafka.group("billing")
             stable = group.wait(state="Stable", members=1, assigned="all")
             held = kafka.hold("SyncGroup", group="billing")
@@ -156,11 +156,11 @@ class TestGroups:
             group.wait(state="Stable", members=1, acted=False)
 
     def test_explain_tells_of_it_and_verify_finds_nothing_wrong(self, kafka: Emulator) -> None:
-        with kafka.peer("billing", "orders", config=_FAST):
+        with kafka.peer("billing", ["orders"], config=_FAST):
             group = kafka.group("billing")
             group.wait(state="Stable", members=1, assigned="all")
             snapshot = kafka.snapshot()
-            with kafka.peer("billing", "orders", config=_FAST):
+            with kafka.peer("billing", ["orders"], config=_FAST):
                 group.wait(state="Stable", members=2, assigned="all", acted=True)
                 kafka.restore(snapshot)
                 group.wait(state="Stable", members=2, assigned="all")

@@ -20,7 +20,7 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "events.jsonl"
     with Emulator({"orders": 2}, log=path, seed=5) as kafka:
         group = kafka.group("g")
-        with group.peer("orders", config=_FAST) as peer:
+        with group.peer(["orders"], config=_FAST) as peer:
             generation = group.wait(state="Stable", members=1, assigned="all").generation
             kafka.fail("Heartbeat", "REBALANCE_IN_PROGRESS", group="g", times=1).wait_hit()
             generation = group.wait(state="Stable", generation_above=generation).generation

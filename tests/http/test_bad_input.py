@@ -83,7 +83,9 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "commit a list": (lambda k: k.group("g").commit([("orders", 0)]), "offsets: \\[\\('orders', 0\\)\\]; a mapping is meant"),
     # peers
     "peer of no topics": (lambda k: k.peer("g"), "give a peer either topics or a pattern"),
-    "peer of a number": (lambda k: k.peer("g", 7), "topics=7: give names"),
+    "peer of a number": (lambda k: k.peer("g", 7), "topics=7: give a list of names"),
+    "peer of a text": (lambda k: k.peer("g", "orders"), "topics='orders' is one text"),
+    "peer of a text, by its group": (lambda k: k.group("g").peer("orders"), "topics='orders' is one text"),
     "peer of a wrong pattern": (lambda k: k.peer("g", pattern="("), "pattern='\\(': .*; a regular expression is meant"),
     "settings as text": (lambda k: k.peer("g", ["orders"], config="x"), "config: 'x'; a mapping is meant"),
     "setting of a peer": (lambda k: k.peer("g", ["orders"], config={"heartbeat.interval": 1}), "heartbeat.interval.ms is"),

@@ -59,7 +59,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a group of bytes": (lambda k: k.group(b"g"), "b'g' is no group id: a text is"),
     # peers
     "a peer of a list of nothing": (lambda k: k.peer("g", []), "topics=\\[\\]: give one name at least"),
-    "a peer of a topic without a name": (lambda k: k.peer("g", [""]), "topics=\\[''\\]: give names"),
+    "a peer of a topic without a name": (lambda k: k.peer("g", [""]), "topics=\\[''\\]: give a list of names"),
     "a setting that is a number": (lambda k: k.peer("g", ["orders"], config={1: 2}), "1 is no setting of a member"),
     "a session of no time": (lambda k: k.peer("g", ["orders"], config={"session.timeout.ms": 0}), "session.timeout.ms 0: at least 1"),
     "heartbeats rarer than sessions": (
@@ -156,7 +156,7 @@ def test_use_after_its_end_is_refused_by_every_verb(kafka_factory: Callable[...,
         fault, group = kafka.observe("Heartbeat", may_miss=True), kafka.group("g")
     late: list[Callable[[], Any]] = [
         lambda: kafka.create_topic("t"), lambda: kafka.produce("orders", ["a"]), group.snapshot, lambda: group.wait(members=1),
-        lambda: group.peer("orders"), lambda: kafka.advance(seconds=1), kafka.snapshot, kafka.journal, lambda: kafka.verify("g"),
+        lambda: group.peer(["orders"]), lambda: kafka.advance(seconds=1), kafka.snapshot, kafka.journal, lambda: kafka.verify("g"),
         lambda: kafka.wait_for("MemberRemoved"), lambda: kafka.processed("orders", 0, 0), fault.wait_hit, fault.remove,
     ]  # fmt: skip
     for call in late:

@@ -118,7 +118,7 @@ class TestBoth:
         assert group.state == "Dead"
         assert kit.group("nobody's").rebalances == []
         mark = kit.mark()
-        with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer("orders", config=_FAST) as two:
+        with kit.peer("g", topics=["orders"], config=_FAST) as one, group.peer(["orders"], config=_FAST) as two:
             seen = group.wait(state="stable", members=2, assigned="all", acted=True, heard=True)
             assert all(member.heard for member in seen.members)
             assert seen.member(one.member_id).assignment == tuple((tp.topic, tp.partition) for tp in one.owned)
@@ -181,7 +181,7 @@ class TestBoth:
             kit.hold("OffsetComit")
         with pytest.raises(ControlError, match="there is no group 'g'"):
             kit.group("g").rebalance()
-        with kit.peer("g", "orders") as peer:
+        with kit.peer("g", ["orders"]) as peer:
             peer.wait_stable()
             with pytest.raises(LookupError, match="no member 'nobody'"):
                 kit.group("g").expire("nobody")
@@ -258,11 +258,11 @@ class TestFar:
         with pytest.raises(TypeError, match="cannot be called over HTTP"):
             kit.run(lambda: None)
         with pytest.raises(TypeError, match="cannot be given over HTTP"):
-            kit.peer("g", "orders", listener=object())
+            kit.peer("g", ["orders"], listener=object())
 
     def test_a_peer_that_has_ended_is_left_as_it_is(self, client: Client) -> None:
         kit = RemoteKit(client.url)
-        with kit.peer("g", "orders") as peer:
+        with kit.peer("g", ["orders"]) as peer:
             peer.wait_stable()
             peer.crash()
             assert peer.ended

@@ -44,7 +44,7 @@ def test_two_members_share_and_one_takes_over() -> None:
 async def test_from_asynchronous_code_with_the_coordinators_assignor() -> None:
     async with Emulator({"orders": 3}, FAST) as kafka:
         config = {"group.remote.assignor": "range", "group.instance.id": "i", "client.rack": "r"}
-        async with kafka.peer("billing", "orders", protocol="consumer", config=config) as peer:
+        async with kafka.peer("billing", ["orders"], protocol="consumer", config=config) as peer:
             await peer.stable()
             assert len(peer.owned) == 3
 
@@ -52,9 +52,9 @@ async def test_from_asynchronous_code_with_the_coordinators_assignor() -> None:
 def test_a_classic_member_and_one_of_the_consumer_protocol_share_a_group() -> None:
     """K8-MIG-1, K8-MIG-2: the group follows who is in it."""
     with Emulator({"orders": 4}, FAST) as kafka:
-        with kafka.peer("billing", "orders", config={"heartbeat.interval.ms": 50}) as old:
+        with kafka.peer("billing", ["orders"], config={"heartbeat.interval.ms": 50}) as old:
             old.wait_stable(members=1)
-            with kafka.peer("billing", "orders", protocol="consumer") as new:
+            with kafka.peer("billing", ["orders"], protocol="consumer") as new:
                 kafka.group("billing").wait(state="Stable", members=2, assigned="all", acted=True)
                 assert len(old.owned) == len(new.owned) == 2
             kafka.group("billing").wait(state="Stable", members=1, assigned="all", acted=True)
@@ -63,7 +63,7 @@ def test_a_classic_member_and_one_of_the_consumer_protocol_share_a_group() -> No
 
 def test_a_broken_connection_and_a_fence_are_lived_through() -> None:
     """K8-CL-3: the same member id; after a fence everything is lost and joined for anew."""
-    with Emulator({"orders": 2}, FAST) as kafka, kafka.peer("billing", "orders", protocol="consumer") as peer:
+    with Emulator({"orders": 2}, FAST) as kafka, kafka.peer("billing", ["orders"], protocol="consumer") as peer:
         name = peer.wait_stable(members=1).member_id
         kafka.group("billing").remove(name)
         kafka.group("billing").wait(state="Stable", members=1, assigned="all", acted=True)
@@ -75,7 +75,7 @@ def test_a_broker_without_the_protocol_says_what_to_do() -> None:
     """K8-CFG-2: 35, and the member says which setting helps."""
     config = {"group.coordinator.rebalance.protocols": "classic"}
     with Emulator({"orders": 2}, config) as kafka:
-        peer = kafka.peer("billing", "orders", protocol="consumer")
+        peer = kafka.peer("billing", ["orders"], protocol="consumer")
         with pytest.raises(PeerError, match=r"group\.protocol=classic"):
             peer.wait_stable()
         assert peer.fault is not None and peer.fault.code is ErrorCode.UNSUPPORTED_VERSION
@@ -83,4 +83,4 @@ def test_a_broker_without_the_protocol_says_what_to_do() -> None:
 
 def test_what_the_coordinator_decides_cannot_be_set() -> None:
     with Emulator({"orders": 2}) as kafka, pytest.raises(MemberConfigError, match=r"session\.timeout\.ms cannot be set"):
-        kafka.peer("billing", "orders", protocol="consumer", config={"session.timeout.ms": 6000})
+        kafka.peer("billing", ["orders"], protocol="consumer", config={"session.timeout.ms": 6000})

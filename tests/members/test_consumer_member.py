@@ -316,7 +316,7 @@ def test_a_pattern_is_the_coordinators_to_match() -> None:
     s.beaten(2, "orders-0 orders2-0")
     assert s.listener.calls[-1] == ("assigned", "orders-0 orders2-0")
     s.acknowledged(2)
-    s.member.subscribe("orders", s.now)
+    s.member.subscribe(["orders"], s.now)
     s.advance(INTERVAL_MS)
     assert (s.heartbeat.subscribed_topic_regex, s.heartbeat.subscribed_topic_names) == ("", ["orders"])
 
@@ -330,7 +330,7 @@ def test_unsubscribing_revokes_and_leaves_and_may_be_followed_by_another_subscri
     assert s.heartbeat.member_epoch == 2
     s.member.unsubscribe(s.now)
     assert s.listener.take() == [("revoked", "orders-0")] and s.member.state is S.UNSUBSCRIBED
-    s.member.subscribe("orders", s.now)
+    s.member.subscribe(["orders"], s.now)
     s.turn()
     s.gather()
     assert [send.message.member_epoch for send in s.todo if isinstance(send.message, ConsumerGroupHeartbeatRequest)] == [2, -1, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,7 +112,7 @@ def test_what_a_peer_is_told_stands_in_the_log(tmp_path: Path, assignor: str) ->
 
 def test_a_peer_that_outlives_its_emulator_says_so() -> None:
     with Emulator({"orders": 2}) as kafka:
-        peer = kafka.peer("billing", "orders").wait_stable()
+        peer = kafka.peer("billing", ["orders"]).wait_stable()
     peer.stall()
     peer.resume()
     peer.rebalance()
@@ -121,14 +122,14 @@ def test_a_peer_that_outlives_its_emulator_says_so() -> None:
         with pytest.raises(PeerError, match="ended"):
             use()
     with Emulator({"orders": 2}) as kafka:
-        again = kafka.peer("billing", "orders")
+        again = kafka.peer("billing", ["orders"])
     with again:  # entered and left after its emulator
         pass
 
 
 async def test_a_peer_that_outlives_its_emulator_says_so_to_asynchronous_code_too() -> None:
     with Emulator({"orders": 2}) as kafka:
-        peer = kafka.peer("billing", "orders")
+        peer = kafka.peer("billing", ["orders"])
         await peer.stable()
     await peer.left()
     with pytest.raises(PeerError, match="ended"):
@@ -137,19 +138,23 @@ async def test_a_peer_that_outlives_its_emulator_says_so_to_asynchronous_code_to
         await peer.commit()
 
 
-def test_a_text_is_one_topic() -> None:
-    with Emulator("orders:3") as kafka, kafka.peer("billing", topics="orders") as peer:
-        assert [str(partition) for partition in peer.wait_stable().owned] == ["orders-0", "orders-1", "orders-2"]
-        with pytest.raises(MemberConfigError, match="give names"):
-            kafka.peer("billing", topics=[1])  # type: ignore[list-item]
+@pytest.mark.parametrize(
+    ("topics", "told"), [("orders", r"topics='orders' is one text, .*: topics=\['orders'\]"), ([1], "give a list of names")]
+)
+def test_topics_come_as_a_list_of_names(topics: Any, told: str) -> None:
+    with Emulator("orders:3") as kafka:
+        for use in (lambda: kafka.peer("billing", topics=topics), lambda: kafka.group("billing").peer(topics)):
+            with pytest.raises(MemberConfigError, match=told):
+                use()
+        assert kafka.groups() == []
 
 
 def test_waiting_for_what_comes_next() -> None:
     """A settled peer is stable at once: members and after_generation say what is still to come."""
-    with Emulator({"orders": 2}) as kafka, kafka.peer("billing", "orders", config=FAST) as first:
+    with Emulator({"orders": 2}) as kafka, kafka.peer("billing", ["orders"], config=FAST) as first:
         first.wait_stable(members=1)
         before = first.generation
-        with kafka.peer("billing", "orders", config=FAST) as second:
+        with kafka.peer("billing", ["orders"], config=FAST) as second:
             first.wait_stable(members=2)
             assert first.generation > before and len(first.owned) == 1
             second.wait_stable(members=2)
@@ -167,7 +172,7 @@ def test_a_coordinator_that_is_lost_and_loaded_answers_who_waits() -> None:
     """ERR-5, ERR-6, ERR-7: the replies of what was parked are delivered, and the group is there again."""
     config = {"group.initial.rebalance.delay.ms": 60_000}
     with Emulator({"orders": 2}, config) as kafka:
-        peer = kafka.peer("billing", "orders", config=FAST)
+        peer = kafka.peer("billing", ["orders"], config=FAST)
         while not kafka.run(lambda: kafka.broker.parked):
             pass
         kafka.unload_coordinator()

@@ -82,7 +82,7 @@ def test_what_is_about_to_be_given_up_is_not_handed_out_any_more() -> None:
     assert s.member.going == s.member.owned == ()
     c = Solo(("orders", "other"), assignors=("cooperative-sticky",), enable_auto_commit=True, auto_commit_interval_ms=600_000)
     c.enter("orders-0 other-0", orders_0=5, other_0=5)
-    c.member.subscribe("orders", c.now)
+    c.member.subscribe(["orders"], c.now)
     c.poll()
     assert c.member.going == tps("other-0")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from coordinator.errors import ErrorCode
@@ -169,14 +171,17 @@ def test_the_answer_to_an_older_question_is_not_enough() -> None:
     assert s.waiting(FindCoordinatorRequest) or s.waiting(JoinGroupRequest)
 
 
-def test_a_text_is_one_topic() -> None:
+@pytest.mark.parametrize(
+    ("topics", "told"), [("pay", "topics='pay' is one text, .*: topics="), ([1], "give a list of names"), ([""], "give")]
+)
+def test_topics_that_are_no_list_of_names_change_nothing(topics: Any, told: str) -> None:
     s = Solo(cluster={"orders": 1, "pay": 1})
     s.gather()
-    s.member.subscribe("pay", s.now)
+    with pytest.raises(MemberConfigError, match=told):
+        s.member.subscribe(topics, s.now)
+    s.member.subscribe(["pay"], s.now)
     s.tell()
     assert s.questions[-1].topics == {"pay"}
-    with pytest.raises(MemberConfigError, match="give names"):
-        s.member.subscribe([1], 0)  # type: ignore[list-item]
 
 
 def test_an_answer_that_many_get_is_read_once() -> None:

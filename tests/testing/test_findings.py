@@ -105,7 +105,7 @@ class Dies:
         self.kafka = kafka
 
     def start(self, bootstrap_servers: str) -> None:
-        self.peer = self.kafka.group(self.group).peer(self.topic, config={"enable.auto.commit": "false"}, keep_going=True)
+        self.peer = self.kafka.group(self.group).peer([self.topic], config={"enable.auto.commit": "false"}, keep_going=True)
 
     def stop(self) -> None:
         self.peer.crash()
@@ -135,7 +135,7 @@ def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emu
     kafka.create_topic("orders", 2)
     with kafka.peer("billing", topics=["orders"], protocol="consumer"):
         kafka.group("billing").wait(state="Stable", members=1)
-        with kafka.group("billing").peer("orders"):
+        with kafka.group("billing").peer(["orders"]):
             kafka.group("billing").wait(members=2)
 
 

@@ -189,7 +189,7 @@ _ASYNCHRONOUS = """
     @FIXTURE
     async def peer(akafka):
         akafka.create_topic("orders", 2)
-        async with akafka.group("g").peer("orders") as running:
+        async with akafka.group("g").peer(["orders"]) as running:
             yield running
 
     @MARK

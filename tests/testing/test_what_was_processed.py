@@ -29,7 +29,7 @@ class Application:
         self.done: set[tuple[str, int, int]] = set()
 
     def start(self, bootstrap_servers: str) -> None:
-        self.peer = self.kafka.group(self.group).peer(self.topic, config={"enable.auto.commit": "false"})
+        self.peer = self.kafka.group(self.group).peer([self.topic], config={"enable.auto.commit": "false"})
 
     def stop(self) -> None:
         self.peer.stop()

@@ -81,12 +81,12 @@ class Fleet:
         return int((self.loop.time() - self._zero) * 1000)
 
     def peer(
-        self, config: MemberConfig, *, topics: str | Iterable[str] | None = None, pattern: str | None = None,
+        self, config: MemberConfig, *, topics: Iterable[str] | None = None, pattern: str | None = None,
         listener: RebalanceListener | None = None, keep_going: bool = False,
     ) -> Peer:
         """A new member, on its way into the group. Without a client id it gets one as Java makes them: consumer-<group>-<number>.
 
-        `topics`: names, or one name; `pattern`: instead, a regular expression that whole names must match.
+        `topics`: a list of names; `pattern`: instead, a regular expression that whole names must match.
         `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises MemberConfigError, FleetError.
         """
         if (topics is None) == (pattern is None):

@@ -149,7 +149,7 @@ class Peer:
 
     # -- what it is told to do -----------------------------------------------------------------------------------------
 
-    def subscribe(self, topics: str | Iterable[str] | None = None, pattern: str | None = None) -> None:
+    def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
         """Ask for topics, or for those that match a pattern, in place of what was asked for."""
         now = self._fleet.now()
         if pattern is not None:
