@@ -128,9 +128,19 @@ def _has_errors(value: object, depth: int) -> bool:
             return True
     if depth:
         for name in fields.lists:
-            for item in getattr(value, name) or ():
-                if _has_errors(item, depth - 1):
-                    return True
+            items = getattr(value, name)
+            if not items:
+                continue
+            inner = _FIELDS[type(items[0])]
+            if inner.lists and depth > 1:
+                for item in items:
+                    if _has_errors(item, depth - 1):
+                        return True
+            else:
+                for code in inner.codes:
+                    for item in items:
+                        if getattr(item, code):
+                            return True
     return False
 
 

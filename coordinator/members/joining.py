@@ -233,10 +233,11 @@ def lead(m: Membership, now: int) -> None:
 
 def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
     """What the leader hands in; None: metadata are needed first. A static leader that came back may be told to skip it."""
-    if not leading.knows_group(m, response):
+    wishes = leading.read_wishes(response)
+    if not leading.knows_group(m, wishes):
         return None
     m.is_leader = True
-    return {} if response.skip_assignment else leading.assign(m, response)
+    return {} if response.skip_assignment else leading.assign(m, response, wishes)
 
 
 # -- SyncGroup ---------------------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ from .faults import AssignorFault, MemberFault
 from .membership import Membership
 from .rebalancing import assignor_called
 
+Wishes = Mapping[str, Wish]
+"""The subscription of each member, by member id."""
 _CHECKS_ITSELF = "cooperative-sticky"
 _STICKY = "sticky"
 """kafka-python's members of it put a version before their user data: a leader of ours reads that too."""
@@ -31,9 +33,9 @@ class UnreadableSubscription(MemberFault):
     """A member of the group sent bytes that are no subscription, and this leader cannot assign to it."""
 
 
-def knows_group(m: Membership, response: JoinGroupResponse) -> bool:
+def knows_group(m: Membership, wishes: Wishes) -> bool:
     """Watch the whole group's topics from now on; are their metadata here? If not, they are needed now."""
-    m.subscribed.group_topics = frozenset(topic for wish in _wishes(response).values() for topic in wish.topics)
+    m.subscribed.group_topics = frozenset().union(*{wish.topics for wish in wishes.values()})
     return _metadata_is_here(m)
 
 
@@ -48,13 +50,12 @@ def _metadata_is_here(m: Membership) -> bool:
     return True
 
 
-def assign(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
+def assign(m: Membership, response: JoinGroupResponse, wishes: Wishes) -> dict[str, bytes] | None:
     """The assignment of each member, as bytes; None if metadata of further topics are needed first (CLI-27).
 
-    Raises AssignorFault, which names the rule, and UnreadableSubscription.
+    Raises AssignorFault, which names the rule.
     """
     assignor = assignor_called(m, response.protocol_name)
-    wishes = _wishes(response)
     members = {row.member_id: _subscription(wishes[row.member_id], row.group_instance_id) for row in response.members}
     if assignor.name == _STICKY:
         members = {member_id: told._replace(user_data=java_form(told.user_data)) for member_id, told in members.items()}
@@ -86,11 +87,13 @@ def _run(assignor: Assignor, m: Membership, asked: list[str], members: Mapping[s
         raise AssignorFault(assignor.name, "answers {member id: Assignment}", f"it answered {type(plan).__name__}: {error}") from error
 
 
-def _wishes(response: JoinGroupResponse) -> dict[str, Wish]:
+def read_wishes(response: JoinGroupResponse) -> Wishes:
+    """What each member asks for. Raises UnreadableSubscription."""
     try:
-        return {row.member_id: Wish.decode(row.metadata) for row in response.members}
+        wishes = Wish.decode_all([row.metadata for row in response.members])
     except WireError as error:
         raise UnreadableSubscription(f"a member's subscription cannot be read: {error}") from error
+    return dict(zip([row.member_id for row in response.members], wishes, strict=True))
 
 
 def _subscription(wish: Wish, instance_id: str | None) -> Subscription:

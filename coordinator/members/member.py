@@ -221,7 +221,7 @@ class Member(GroupMember):
         return heartbeats.request(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """Be as after so many heartbeats that were answered well, the last one at these instants; it was polled with the last one."""
+        """Be as after so many heartbeats that were answered well, the last one at these instants. It is to be polled then."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
 
     @property
@@ -238,6 +238,14 @@ class Member(GroupMember):
     def skip_commit(self, sent_at: int) -> None:
         """Be as after a commit of all positions that was sent then and answered well. It is to be polled as when the answer came."""
         offsets.skip_commit(self._m, sent_at)
+
+    def skip_poll(self, now: int) -> None:
+        """Be as after a poll that found a quiet member with nothing to do."""
+        m = self._m
+        if now >= m.next_auto_commit_at:
+            self.poll(now)
+        else:
+            m.pulse.polled(now)
 
     def metadata_question(self) -> FetchMetadata | None:
         """What it would ask for metadata now; None: its view is not an answer to that."""

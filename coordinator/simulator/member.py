@@ -66,6 +66,7 @@ class SimulatedMember:
         self._polling = True
         self._closing = False
         self._reads = reads
+        self._unread_since: int | None = None
         self._client: GroupMember | Consumer = self.member
         self._drivers: list[Driver] = []
         transport = world.transport(self.name, highest)
@@ -167,6 +168,7 @@ class SimulatedMember:
 
     def read(self, now: int) -> None:
         """It pretends to have read so far."""
+        self._unread_since = None
         if self._reads and self.member.positions_known:
             self.member.seek_all(Position(self._reads * now // 1000))
 
@@ -225,13 +227,20 @@ class SimulatedMember:
         """See `Member.skip_commit`."""
         assert isinstance(self.member, Member)
         self.member.skip_commit(sent_at)
-        self._go_on(answered_at)
+        self.member.skip_poll(answered_at)
+        self._unread_since = answered_at
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
         """See `Member.skip_heartbeats`."""
         assert isinstance(self.member, Member)
         self.member.skip_heartbeats(count, sent_at, answered_at)
-        self._go_on(sent_at)
+        self.member.skip_poll(sent_at)
+        self._unread_since = sent_at
+
+    def catch_up_reading(self) -> None:
+        """Read as far as when it was polled last, if that was skipped."""
+        if self._unread_since is not None:
+            self.read(self._unread_since)
 
     def next_deadline(self) -> int | None:
         """When it has something to do."""

@@ -87,6 +87,10 @@ class Quiet:
 
     def end(self, place: Place, sent_before: int) -> None:
         """Bring the member and its coordinator to where they are at `place`; heartbeats due before `sent_before` have been sent."""
+        self._end(place, sent_before)
+        self._member.catch_up_reading()
+
+    def _end(self, place: Place, sent_before: int) -> None:
         member = self._member.member
         assert isinstance(member, Member) and self._held is not None
         self._timers.arm(self._session, self._held)

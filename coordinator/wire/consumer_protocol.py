@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
@@ -28,6 +29,8 @@ MANY_TOPICS_BYTES: Final = 1 << 16
 """A subscription of so many bytes can name ten thousand topics."""
 _TOPICS_AT: Final = 2  # behind the version
 _NAMES_A_STEP: Final = 256
+_MOST_KEPT: Final = 256
+"""The bytes of so many topics at most are kept, to be written again."""
 
 
 class EndsEarly(WireError):
@@ -58,7 +61,27 @@ class Subscription(NamedTuple):
         """Read any version. Raises `WireError` on a version below 0, an early end, or a null where none may be."""
         reader = _Reader(data)
         version = reader.version()
-        topics = reader.strings()
+        return cls._rest(reader, version, reader.strings())
+
+    @classmethod
+    def decode_all(cls, blobs: Iterable[bytes]) -> list[Self]:
+        """`decode` of many, of whom most name the same topics as the one before: those are not read again."""
+        found: list[Self] = []
+        known, topics = b"", tuple[str, ...]()
+        for data in blobs:
+            reader = _Reader(data)
+            version = reader.version()
+            if known and data.startswith(known, _TOPICS_AT):
+                reader.pos += len(known)
+            else:
+                topics = reader.strings()
+                known = data[_TOPICS_AT : reader.pos]
+            found.append(cls._rest(reader, version, topics))
+        return found
+
+    @classmethod
+    def _rest(cls, reader: _Reader, version: int, topics: tuple[str, ...]) -> Self:
+        """What stands behind the topics."""
         user_data = reader.nullable_bytes()
         owned = reader.topic_partitions() if version >= 1 else ()
         generation_id = reader.int32() if version >= 2 else NO_GENERATION
@@ -71,7 +94,8 @@ class Subscription(NamedTuple):
         Raises `WireError` on another version or a value that does not fit.
         """
         out = _Writer(version)
-        out.strings(sorted(self.topics))
+        topics = tuple(sorted(self.topics))
+        out.data += _names(topics) if len(topics) <= _MOST_KEPT else _names.__wrapped__(topics)
         out.nullable_bytes(self.user_data)
         if version >= 1:
             by_topic: dict[str, list[int]] = {}
@@ -286,11 +310,6 @@ class _Writer:
             raise WireError(f"a string of {len(raw)} bytes: {MAX_STRING_BYTES} is the most")
         self.data += struct.pack(">h", -1 if value is None else len(raw)) + raw
 
-    def strings(self, values: Sequence[str]) -> None:
-        self.int32(len(values))
-        for value in values:
-            self.nullable_string(value)
-
     def nullable_bytes(self, value: bytes | None) -> None:
         self.int32(-1 if value is None else len(value))
         self.data += value or b""
@@ -300,5 +319,19 @@ class _Writer:
         for topic, partitions in topics:
             self.nullable_string(topic)
             self.int32(len(partitions))
-            for partition in partitions:
-                self.int32(partition)
+            try:
+                self.data += struct.pack(f">{len(partitions)}i", *partitions)
+            except struct.error:
+                for partition in partitions:
+                    self.int32(partition)  # raises
+
+
+@lru_cache(maxsize=64)
+def _names(topics: tuple[str, ...]) -> bytes:
+    """An array of strings. A member writes the same one each time that it joins."""
+    out = _Writer(HIGHEST_VERSION)
+    out.data.clear()
+    out.int32(len(topics))
+    for topic in topics:
+        out.nullable_string(topic)
+    return bytes(out.data)

@@ -162,16 +162,16 @@ def _valid_offsets(
     topics: Iterable[_TopicRow], answered: Iterable[_AnsweredTopic], expire_ms: int | None, config: GroupConfig
 ) -> tuple[CommittedOffset, ...]:
     """The offsets of a commit whose metadata is not too long; the rows of the others get their error (OC-5, TXN-4)."""
-    valid = []
+    valid, most = [], config.offset_metadata_max_bytes
     for topic, rows in zip(topics, answered, strict=True):
+        name = topic.name
         for partition, row in zip(topic.partitions, rows.partitions, strict=True):
             metadata = partition.committed_metadata or ""
-            if _utf16_units(metadata) > config.offset_metadata_max_bytes:
+            if metadata and _utf16_units(metadata) > most:
                 row.error_code = ErrorCode.OFFSET_METADATA_TOO_LARGE
             else:
                 valid.append(CommittedOffset(
-                    topic.name, partition.partition_index, partition.committed_offset, partition.committed_leader_epoch, metadata,
-                    expire_ms,
+                    name, partition.partition_index, partition.committed_offset, partition.committed_leader_epoch, metadata, expire_ms,
                 ))
     return tuple(valid)
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def _committed(group: Group, event: OffsetsCommitted, at: int) -> None:
-    commit, overtake = group.offsets.commit, group.pending_offsets.overtake
+    commit, pending = group.offsets.commit, group.pending_offsets
     for topic, partition, offset, leader_epoch, metadata, expire_ms in event.offsets:
         commit(topic, partition, Offset(offset, leader_epoch, metadata, at, expire_ms))
-        overtake((topic, partition))
+        if pending:
+            pending.overtake((topic, partition))
 
 
 def _offsets_pending(group: Group, event: OffsetsPending, at: int) -> None:
