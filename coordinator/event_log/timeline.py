@@ -20,7 +20,12 @@ from .steps import Steps
 from .views import Change, Departed, Gone, GroupView, MemberView, Partitions, Rebalance, Share, Unowned
 from .waits import awaited, last_sign
 
-_CAUSE_TYPES_FORGOTTEN = frozenset({"OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered"})
+_NOBODYS_CAUSE = frozenset({
+    "OffsetsCommitted", "OffsetsPending", "PendingOffsetsEnded", "RequestAnswered", "RequestRefused", "ConnectionOpened",
+    "ConnectionClosed"})
+"""Types of lines that no rebalance goes back to; nor does any to what members and records say."""
+_ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
+"""Requests that bring about no rebalance."""
 _MOST_CAUSES = 64
 
 
@@ -52,7 +57,7 @@ class Timeline:
         stream, kind = line["stream"], line["type"]
         if stream == "run":
             self.header = line
-        if kind not in _CAUSE_TYPES_FORGOTTEN:
+        if kind not in _NOBODYS_CAUSE and stream != "member" and stream != "data":
             self._lines[line["seq"]] = line
         if stream == "cluster" and kind in ("TopicCreated", "PartitionsAdded"):
             self.partitions[line["topic"]] = line["partitions"]
@@ -62,6 +67,8 @@ class Timeline:
             self.clocks_ahead_ms[line["broker"]] = self.clocks_ahead_ms.get(line["broker"], 0) + line["by_ms"]
         elif stream == "wire":
             self._wire(line)
+            if self._steps is None and line.get("api") in _ABOUT_OFFSETS and kind != "RequestSeen":
+                self._lines.pop(line["cause"], None)
         elif stream == "member":
             self._callback(line)
         elif kind == "FaultInjected":
