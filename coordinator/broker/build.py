@@ -86,6 +86,12 @@ def new_group_coordinator(configs: BrokerConfigs, log: EventSink | None, cluster
     group_config = GroupConfig()
     configs.keep_current(group_config, configs.group_config)
     group_config.consumer = environment(cluster, configs)
+
+    def record_limit() -> int:
+        offsets = cluster.topics.get(CONSUMER_OFFSETS)
+        return configs.get_int("message.max.bytes") if offsets is None else offsets.effective_int("max.message.bytes")
+
+    group_config.record_limit = record_limit
     return GroupCoordinator(group_config, log)
 
 

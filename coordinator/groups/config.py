@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import ErrorCode
@@ -23,8 +24,8 @@ class GroupConfig:
     offsets_topic_partitions: int = 50
     consumer: Environment | None = None
     """What consumer groups need from outside (KIP-848); None: they are not served."""
-    max_record_bytes: int = 1_048_588
-    """Largest record batch that __consumer_offsets takes: an assignment above it cannot be stored (ERR-2)."""
+    record_limit: Callable[[], int] = lambda: 1_048_588
+    """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot be stored (ERR-2)."""
     clock_ms: int = 0
     """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets expire by it (EXP-1)."""
     append_error: ErrorCode = ErrorCode.NONE

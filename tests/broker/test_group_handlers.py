@@ -11,6 +11,8 @@ from coordinator.broker import apis
 from coordinator.wire.messages import request_type
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from coordinator.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from coordinator.wire.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
+from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -29,6 +31,7 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
+from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.broker.driver import Client, Driver, join, new_member
 
 UNKNOWN_ID = b"\x11" * 16
@@ -328,3 +331,33 @@ def test_a_configuration_changed_at_run_time_is_in_force_for_the_next_request(dr
     answer = client.ask(join(), 9)
     assert isinstance(answer, JoinGroupResponse)
     assert answer.error_code == 26
+
+
+@pytest.mark.parametrize("by_topic", [False, True])
+def test_how_large_a_generation_may_be_is_configured(by_topic: bool) -> None:
+    """ERR-2: message.max.bytes of the broker, or max.message.bytes of __consumer_offsets, bounds what a leader may hand in."""
+    driver = Driver(config={"message.max.bytes": "9000" if by_topic else "2000"})
+    client = driver.client()
+
+    def hand_in(size: int) -> int:
+        client.send(join(member=member), 9)
+        driver.settle()
+        driver.pass_time(3_000)
+        [joined] = client.answers()
+        assert isinstance(joined, JoinGroupResponse)
+        told = client.ask(
+            SyncGroupRequest(
+                group_id="g", generation_id=joined.generation_id, member_id=member, protocol_type="consumer", protocol_name="range",
+                assignments=[SyncGroupRequestAssignment(member_id=member, assignment=bytes(size))],
+            ),
+            5,
+        )
+        assert isinstance(told, SyncGroupResponse)
+        return told.error_code
+
+    member = new_member(client)
+    if by_topic:
+        limit = AlterableConfig(name="max.message.bytes", config_operation=0, value="2000")
+        client.ask(IncrementalAlterConfigsRequest(resources=[
+            AlterConfigsResource(resource_type=2, resource_name="__consumer_offsets", configs=[limit])]), 1)
+    assert (hand_in(2_000), hand_in(1_600)) == (-1, 0)

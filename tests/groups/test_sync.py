@@ -231,7 +231,7 @@ def test_an_assignment_that_cannot_be_stored(failure: int, told: int) -> None:
 def test_an_assignment_larger_than_a_record_may_be() -> None:
     """SYNC-3, ERR-2: RECORD_LIST_TOO_LARGE is told as -1."""
     w = completing("a")
-    assert w.sync("a", {"a": bytes(w.config.max_record_bytes)}).error == -1
+    assert w.sync("a", {"a": bytes(w.config.record_limit())}).error == -1
     assert w.state == "PreparingRebalance"
     w.join("a")
-    assert w.sync("a", {"a": bytes(w.config.max_record_bytes - 500)}).ok
+    assert w.sync("a", {"a": bytes(w.config.record_limit() - 500)}).ok

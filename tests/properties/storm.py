@@ -53,7 +53,7 @@ class Storm:
             new_member_join_timeout_ms=pick((2_000, 10_000)),
             offsets_retention_ms=pick((3_000, 1 << 40)),
             offsets_retention_check_interval_ms=5_000,
-            max_record_bytes=pick((600, 1 << 20)),
+            record_limit=lambda limit=pick((600, 1 << 20)): limit,
         )
         self.available = True
         self.said: list[str] = []

@@ -51,7 +51,7 @@ def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -
     """What clients are told if the record cannot be written; NONE if it can."""
     error = config.append_error
     if not error:
-        if record_size(group_id, record) <= config.max_record_bytes:
+        if record_size(group_id, record) <= config.record_limit():
             return ErrorCode.NONE
         error = ErrorCode.RECORD_LIST_TOO_LARGE
     return client_append_error(error)
