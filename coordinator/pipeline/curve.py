@@ -79,7 +79,8 @@ def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
     topics = [f"topics.t{number}={ceil(2 * members / TOPICS)}" for number in range(TOPICS)]
     larger = (_LARGE_RECORDS,) if members > _DEFAULT_IS_ENOUGH else ()
     return (
-        *own, *topics, *larger, f"members.app.count={rest}", f"members.rolling.count={rolling}", f"churn.1.to={rest - 1}", f"churn.2.to={rest - 2}",
+        *own, *topics, *larger,
+        f"members.app.count={rest}", f"members.rolling.count={rolling}", f"churn.1.to={rest - 1}", f"churn.2.to={rest - 2}",
         f"churn.3.to={rest - 1}", f"churn.4.at_once={ceil(rolling / _STEPS)}",
     )  # fmt: skip
 
