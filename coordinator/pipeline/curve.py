@@ -203,7 +203,8 @@ matters, not how far the simulation is from a real cluster.
 - Above 2,000 members `message.max.bytes` is 10 MiB. A classic group is one record of `__consumer_offsets`, with the subscription and the
   assignment of each member, and Kafka's 1 MiB does not hold every such group: with 5,000 members and `sticky`, or 10,000 and any assignor,
   the leader's SyncGroup is answered UNKNOWN_SERVER_ERROR at the first rebalance that shows owned partitions, if not before, and the
-  members end. (Leave the setting out of a row's settings to see it.) A KIP-848 group has records of its own for each member.
+  members end. (Leave the setting out of a row's settings to see it.) A KIP-848 group has records of its own for each member, but a target
+  assignment of thousands of members at once is more than 1 MiB, too, which a real coordinator refuses and this one does not.
 - The `range` assignor shares out each topic by itself. In topics with a fifth as many partitions as there are members, only the first
   fifth of the members has any; what a departure or a crash costs then depends on who goes.
 - Nobody commits or fetches. Traffic is what members and brokers send each other beyond the rate of the 30 s before the event (for the

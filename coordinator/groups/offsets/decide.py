@@ -32,6 +32,7 @@ from ..config import GroupConfig
 from ..consumer.model import ConsumerMembership
 from ..consumer.offsets import PartitionCheck, check_commit
 from ..group import Group
+from ..record_size import commit_exceeds
 from ..requests import Decision, RequestContext
 from .events import CommittedOffset, OffsetsCommitted, OffsetsPending, OffsetsRemoved, PendingOffsetsEnded
 
@@ -93,8 +94,8 @@ def decide_commit(group: Group, request: OffsetCommitRequest, context: RequestCo
     alive = membership.commit_proves_life()
     if not offsets:
         return Decision(reply=reply, alive=alive)
-    if config.append_error:
-        return Decision(reply=commit_response(request, client_operation_error(config.append_error)))
+    if not_written := _append_error(group.group_id, offsets, config):
+        return Decision(reply=commit_response(request, not_written), alive=alive and not config.append_error)
     return Decision((OffsetsCommitted(request.member_id, offsets),), reply, alive=alive)
 
 
@@ -116,9 +117,17 @@ def decide_transactional_commit(
     offsets = _valid_offsets(request.topics, reply.topics, None, config)
     if not offsets:
         return Decision(reply=reply)
-    if config.append_error:
-        return Decision(reply=transactional_response(request, client_operation_error(config.append_error)))
+    if not_written := _append_error(group.group_id, offsets, config, pending=True):
+        return Decision(reply=transactional_response(request, not_written))
     return Decision((OffsetsPending(request.member_id, request.producer_id, offsets),), reply)
+
+
+def _append_error(group_id: str, offsets: tuple[CommittedOffset, ...], config: GroupConfig, *, pending: bool = False) -> ErrorCode:
+    """What clients are told if a commit cannot be written, as a whole; NONE if it can (ERR-1)."""
+    error = config.append_error
+    if not error and commit_exceeds(group_id, offsets, config.record_limit(), pending=pending):
+        error = ErrorCode.RECORD_LIST_TOO_LARGE
+    return client_operation_error(error) if error else error
 
 
 class _PartitionRow(Protocol):

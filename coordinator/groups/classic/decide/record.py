@@ -8,10 +8,8 @@ from ....errors import ErrorCode
 from ...append_errors import client_append_error
 from ...config import GroupConfig
 from ...events import GenerationStored, MemberReplaced, StoredMember
+from ...record_size import generation_size
 from ..model import ClassicGroup, metadata_of
-
-_LENGTH = 2
-"""Bytes of a text's length. A text that is null has no others."""
 
 
 def generation_record(
@@ -51,30 +49,7 @@ def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -
     """What clients are told if the record cannot be written; NONE if it can."""
     error = config.append_error
     if not error:
-        if record_size(group_id, record) <= config.record_limit():
+        if generation_size(group_id, record) <= config.record_limit():
             return ErrorCode.NONE
         error = ErrorCode.RECORD_LIST_TOO_LARGE
     return client_append_error(error)
-
-
-def record_size(group_id: str, record: GenerationStored) -> int:
-    """Bytes of a record batch that holds this one record, key and value as Kafka lays them out (PST-2)."""
-
-    value = 2 + 4 + 8 + 4 + 3 * _LENGTH
-    texts = [record.protocol_type, record.protocol_name or "", record.leader or ""]
-    for m in record.members:
-        texts += (m.member_id, m.group_instance_id or "", m.client_id, m.client_host)
-        value += 4 * _LENGTH + 4 + 4 + 4 + len(m.subscription) + 4 + len(m.assignment)
-    value += _utf8_size("".join(texts))
-    key = 2 + _LENGTH + _utf8_size(group_id)
-    body = 1 + 1 + 1 + _varint_size(key) + key + _varint_size(value) + value + 1
-    return 61 + _varint_size(body) + body
-
-
-def _utf8_size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-
-
-def _varint_size(value: int) -> int:
-    """Bytes of a non-negative zigzag varint."""
-    return max(1, ((value << 1).bit_length() + 6) // 7)
