@@ -6,7 +6,7 @@ is not all right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ..judges import Judge, Judgement, judge
@@ -19,6 +19,10 @@ from .snapshots import GroupSnapshot, TopicPartition
 Line = dict[str, Any]
 _STALE = frozenset({"ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"})
 _NEIGHBOURS = 3
+REBALANCES = frozenset({"RebalanceStarted", "GroupEpochBumped"})
+"""What begins a rebalance of a classic group, and of a consumer group."""
+_REMOVED = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
+_TELLS_NAMES = frozenset({"MemberJoined", "MemberReplaced", "ConsumerMemberSubscribed", "ConsumerMemberReplaced"})
 
 
 class Verification:
@@ -69,10 +73,10 @@ class Verification:
     # -- counts --------------------------------------------------------------------------------------------------------
 
     def rebalances(self, exactly: int | None = None, *, at_least: int | None = None, at_most: int | None = None, since: int = 0) -> Self:
-        """So many rebalances began. `since`: a `mark`."""
+        """So many rebalances began; in a consumer group (KIP-848) each new group epoch is one, as in Kafka's metrics. `since`: a `mark`."""
         _check_bounds(exactly, at_least, at_most)
         arguments.counted("since", since)
-        begun = [line for line in self._lines if line["type"] == "RebalanceStarted" and line["seq"] >= since]
+        begun = [line for line in self._lines if line["type"] in REBALANCES and line["seq"] >= since]
         wrong = (
             (exactly is not None and len(begun) != exactly)
             or (at_least is not None and len(begun) < at_least)
@@ -85,17 +89,21 @@ class Verification:
         return self
 
     def left_cleanly(self, *names: str) -> Self:
-        """These members (all that went, if none is named) left by LeaveGroup; none expired, was fenced or missed a rebalance."""
+        """These members (all that went, if none is named) left by themselves; none expired, was fenced or missed a rebalance.
+
+        Each is called by its member id, its client id, its group instance id, or the beginning of its member id.
+        """
         for name in names:
             arguments.text("name of a member", name)
         self._known()
-        gone = [line for line in self._lines if line["type"] == "MemberRemoved"]
+        gone = [line for line in self._lines if line["type"] in _REMOVED]
+        names_of = self._names()
         for name in names:
-            if not any(_is(line, name) for line in gone):
+            if not any(_is(line, name, names_of) for line in gone):
                 seen = ", ".join(line["member"] for line in gone) or "nobody"
                 raise AssertionError(f"{name!r} did not leave group {self._group_id!r}; who left: {seen}")
         for line in gone:
-            if (not names or any(_is(line, name) for name in names)) and line["reason"] != "left":
+            if (not names or any(_is(line, name, names_of) for name in names)) and line["reason"] != "left":
                 detail = f" ({line['detail']})" if line["detail"] else ""
                 self._fail(f"{line['member']} did not leave cleanly: {line['reason']}{detail}", line)
         return self
@@ -151,6 +159,16 @@ class Verification:
             there = ", ".join(self._groups) or "none"
             raise AssertionError(f"not judged: nothing happened to a group {self._group_id!r}; the groups of this run are: {there}")
 
+    def _names(self) -> dict[str, set[str]]:
+        """What else than by its id each member is called: by its client id and its group instance id."""
+        found: dict[str, set[str]] = {}
+        for line in self._all:
+            if line["type"] in _TELLS_NAMES:
+                told = line.get("subscription") or line
+                found.setdefault(line["member"], set()).update(
+                    name for name in (told.get("client_id"), told.get("group_instance_id")) if isinstance(name, str))
+        return found
+
     def _refusals(self, *apis: str) -> Iterable[Line]:
         return (line for line in self._lines if line["type"] == "RequestRefused" and line.get("api") in apis)
 
@@ -175,9 +193,9 @@ def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None
         raise ExpectationError(f"at_least={at_least} and at_most={at_most}: no number is both")
 
 
-def _is(line: Line, name: str) -> bool:
+def _is(line: Line, name: str, names_of: Mapping[str, Collection[str]]) -> bool:
     member: str = line["member"]
-    return member == name or member.startswith(name)
+    return member.startswith(name) or name in names_of.get(member, ())
 
 
 def _commits(line: Line, topic: str, index: int) -> int | None:

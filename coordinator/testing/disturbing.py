@@ -6,18 +6,21 @@ A group of the consumer protocol (KIP-848) has no rebalance that all members joi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..control.own_requests import ControlError
 from . import findings, identities
 from .findings import Finding
+from .refused_heartbeats import connections, refused_for_good
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
     from ..control.fault_board import FaultHandle
 
+_CLOSES_S = 0.1
+"""So long after an application has gone on it may take until a connection is seen to be closed that its library gave up before."""
 REST = 3
 """So many rebalances are explained when everything was done before: a client may still ask for one because of what it learnt meanwhile."""
 
@@ -58,6 +61,22 @@ def gone(app: ApplicationUnderTest) -> bool:
             return False
         time.sleep(0.005)
     return True
+
+
+def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
+    """Whether these members of a consumer group, whose heartbeats are refused for good, end within its patience once they are told."""
+    until, told = time.monotonic() + max(app.patience_s, PATIENCE_S), False
+    while True:
+        refused = refused_for_good(app.kafka.events(since=since), app.application.group)
+        connected = connections(app.kafka)
+        here = [member for member in app.members() if member.member_id in members and member.connected]
+        if all(member.member_id in refused and refused[member.member_id]["peer"] not in connected for member in here):
+            return True
+        if not told and all(member.member_id in refused for member in here):
+            until, told = time.monotonic() + app.patience_s, True
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
 
 
 def rebalance(app: ApplicationUnderTest, reason: str) -> None:
@@ -113,6 +132,7 @@ def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
 
     An application that commits asynchronously, or leaves commits to its library, goes on; it is told of no error either.
     """
+    mark = app.kafka.mark()
     with app.kafka.hold("OffsetCommit", group=app.application.group, times=1, may_miss=True) as held:
         app.produce(PARTITIONS)
         wait_hit(app, held, "the application commits nothing")
@@ -122,4 +142,17 @@ def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
             if time.monotonic() > until:
                 return True
             time.sleep(0.005)
-    return False
+        return _given_up(app, mark)
+
+
+def _given_up(app: ApplicationUnderTest, since: int) -> bool:
+    """Whether the connection of a commit that is not answered is closed: heartbeats behind it had no answer, and its library gave it up."""
+    lines = app.kafka.events(since=since)
+    held = {line["cause"] for line in lines if line["type"] == "FaultInjected" and line["group"] == app.application.group}
+    peers = {line["peer"] for line in lines if line["type"] == "RequestSeen" and line["seq"] in held}
+    until = time.monotonic() + _CLOSES_S
+    while peers & connections(app.kafka):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return bool(peers)

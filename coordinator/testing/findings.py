@@ -32,7 +32,7 @@ were processed when each was sent, everything else from lines of the event log. 
 | commits outside its transactions | an application with a transactional id commits offsets by OffsetCommit: answers and offsets can part |
 | leaves a transaction open | it neither committed nor aborted the transaction that it began, and does not go on |
 | reads what was aborted | an application with a transactional id has processed records of a transaction that was aborted |
-| swallowed error | its commits are refused for good, and it neither ends nor stops processing |
+| swallowed error | its commits, or its heartbeats in a consumer group, are refused for good, and it neither ends nor closes its consumer |
 | ended by an error | the application says, by its attribute `error`, that it ended so where it should have gone on |
 | does not recover | the application does not come back to work after the disturbance |
 """
@@ -42,6 +42,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from ..control.verification import REBALANCES
 
 Line = dict[str, Any]
 TopicPartition = tuple[str, int]
@@ -260,7 +262,7 @@ def not_committed(
 
 def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> list[Finding]:
     """More rebalances from a line of the event log on than `at_most`."""
-    begun = [line for line in lines if line["type"] == "RebalanceStarted" and line["group"] == group and line["seq"] >= since]
+    begun = [line for line in lines if line["type"] in REBALANCES and line["group"] == group and line["seq"] >= since]
     if len(begun) <= at_most:
         return []
     return [Finding(RESTLESS, f"{len(begun)} rebalances began while nobody came or went; the last reason: {begun[-1]['reason']}")]

@@ -6,8 +6,9 @@ from contextlib import ExitStack, suppress
 
 from ..control.own_requests import ControlError
 from . import findings
-from .disturbing import gone, wait_hit, waits_for_commits
+from .disturbing import gave_up, gone, wait_hit, waits_for_commits
 from .findings import Finding
+from .refused_heartbeats import connections, goes_on
 from .skipping import needs, needs_commits
 from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
@@ -57,23 +58,35 @@ class RecordCases:
             for api in ("OffsetCommit", "JoinGroup", "ConsumerGroupHeartbeat"):
                 faults.enter_context(app.kafka.fail(api, "GROUP_AUTHORIZATION_FAILED", group=app.application.group, may_miss=True))
             app.excuse()
+            mark, members = app.kafka.mark(), {member.member_id for member in app.members()}
             app.produce(RECORDS)
             if app.speaks_consumer:
-                app.remove_members("authorization is withdrawn")
-            else:
-                with suppress(ControlError):  # it has ended already, or rebalances by itself
-                    app.group.rebalance("authorization is withdrawn")
+                self._refused_heartbeats(app, members, mark)
+                return
+            with suppress(ControlError):  # it has ended already, or rebalances by itself
+                app.group.rebalance("authorization is withdrawn")
             if not gone(app):
                 raise ApplicationError([*app.findings(), self._swallowed(app, "commits and joining are refused")])
 
+    def _refused_heartbeats(self, app: ApplicationUnderTest, members: set[str], since: int) -> None:
+        if gave_up(app, members, since):
+            return
+        shrugs = goes_on(app.kafka.events(since=since), app.application.group, members, connections(app.kafka))
+        raise ApplicationError([*app.findings(), *self._not_closed(app, "heartbeats are refused"), *shrugs])
+
     def _swallowed(self, app: ApplicationUnderTest, what: str) -> Finding:
+        for finding in self._not_closed(app, what):
+            return finding
         number = len(app.processed() or ())
-        error = getattr(app.application, "error", None)
-        if isinstance(error, BaseException):
-            text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application ended by {type(error).__name__}"
-            return Finding(findings.DOES_NOT_LEAVE, f"{text}, and its member is in the group still: its consumer is not closed")
         text = f"{what} with GROUP_AUTHORIZATION_FAILED; the application is still a member, and has processed {number} records"
         return Finding(findings.SWALLOWED, text)
+
+    def _not_closed(self, app: ApplicationUnderTest, what: str) -> list[Finding]:
+        error = getattr(app.application, "error", None)
+        if not isinstance(error, BaseException):
+            return []
+        text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application ended by {type(error).__name__}"
+        return [Finding(findings.DOES_NOT_LEAVE, f"{text}, and its member is in the group still: its consumer is not closed")]
 
     def _one_bad_record(self, app: ApplicationUnderTest, attribute: str) -> None:
         needs(app, attribute)

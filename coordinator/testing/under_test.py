@@ -30,6 +30,7 @@ from .commit_watch import CommitWatch
 from .findings import ApplicationError as ApplicationError
 from .findings import Finding, Processed, TopicPartition
 from .losses import Handover, OthersCommit
+from .refused_heartbeats import connections
 from .verdict import DUPLICATES, Evidence, Told, all_findings, why_not
 
 if TYPE_CHECKING:
@@ -288,7 +289,8 @@ class ApplicationUnderTest:
         before = self._count()
         time.sleep(A_MOMENT_S if offsets and before else 0.0)  # whether it goes on is seen by nothing else
         still = self._count() == before
-        return why_not(self._evidence(), self.group.snapshot(), self.members(), mark, offsets=offsets, acted=acted, still=still)
+        evidence, connected = self._evidence(), connections(self.kafka)
+        return why_not(evidence, self.group.snapshot(), self.members(), mark, connected, offsets=offsets, acted=acted, still=still)
 
     def wait_until(self, condition: Callable[[], bool], what: str, name: str = findings.NO_RECOVERY, *, mark: int | None = None) -> None:
         """Wait for something that only the application knows. Raises ApplicationError. `mark`: since when it was to come into its group."""

@@ -8,13 +8,14 @@ others, what it read twice, what it left out, and last what follows from all tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
 from . import findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
 from .losses import Handover, OthersCommit
+from .refused_heartbeats import goes_on
 
 RESTLESS = 8
 """So many rebalances while something is awaited are explained; kafka-python needs several when it learns of its topic."""
@@ -111,13 +112,16 @@ def _of_processing(seen: Evidence, processed: Sequence[Processed], early: Sequen
 
 
 def why_not(
-    seen: Evidence, group: GroupSnapshot, members: Sequence[MemberSnapshot], mark: int, *, offsets: bool, acted: bool, still: bool,
+    seen: Evidence, group: GroupSnapshot, members: Sequence[MemberSnapshot], mark: int, connected: Collection[str], *,
+    offsets: bool, acted: bool, still: bool,
 ) -> list[Finding]:
     """What has kept the application from what was awaited since `mark`.
 
-    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it processed nothing more for a while.
+    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it processed nothing more for a while;
+    `connected`: the addresses of all clients.
     """
-    found = findings.restless(seen.lines, seen.group, mark, RESTLESS)
+    found = goes_on(seen.lines, seen.group, {member.member_id for member in members}, connected)
+    found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
     if not members:
         found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)
     if seen.transactional_id is not None:

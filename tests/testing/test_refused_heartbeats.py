@@ -1,0 +1,105 @@
+"""A member of a consumer group (KIP-848) whose heartbeat is refused for good: it ends, or it is named."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+pytest.importorskip("kafka")
+pytest.importorskip("confluent_kafka")
+
+from confluent_kafka import KafkaException
+
+from coordinator import Emulator
+from coordinator.testing import findings as f
+from coordinator.testing.cases import ConsumerCases
+from coordinator.testing.refused_heartbeats import FATAL, goes_on
+from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
+from tests.testing import small_applications as small
+
+pytestmark = pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 100})
+REFUSED = {
+    "seq": 7, "at_ms": 40, "type": "RequestRefused", "api": "consumer_group_heartbeat", "group": "billing", "member": "m", "peer": "here",
+    "errors": ["INVALID_REQUEST"],
+}  # fmt: skip
+
+
+class Stores(small.StoresOffsets):
+    """Right: the library commits what was processed."""
+
+    settings = {**small.StoresOffsets.settings, **small.NewProtocol.settings}  # noqa: RUF012 - replaced, not changed
+
+
+class BeginsAgain(Stores):
+    """Right: makes a new consumer when one was refused for good."""
+
+    def live(self) -> None:
+        while not self.ending.is_set():
+            with suppress(KafkaException):
+                super().live()
+
+
+class LooksAway(Stores):
+    """Does not look at the errors that its poll gives."""
+
+    def failed(self, error: Any) -> None:
+        pass
+
+
+class LooksAtFatal(Stores):
+    """Looks at `fatal()` only, which says False of the message that tells of a fatal error."""
+
+    def failed(self, error: Any) -> None:
+        if error.fatal():
+            raise KafkaException(error)
+
+
+@pytest.mark.parametrize("application", [Stores, BeginsAgain, small.NewProtocol])
+def test_who_ends_is_not_blamed(kafka: Emulator, application: type[small.Small]) -> None:
+    under_test = ApplicationUnderTest(kafka, application(), patience_s=60.0)
+    try:
+        ConsumerCases().test_commits_are_refused_for_good(under_test)
+    finally:
+        under_test.close()
+
+
+@pytest.mark.parametrize("application", [LooksAway, LooksAtFatal])
+def test_who_goes_on_is_named(kafka: Emulator, application: type[small.Small]) -> None:
+    under_test = ApplicationUnderTest(kafka, application(), patience_s=60.0)
+    try:
+        under_test.start()
+        under_test.patience_s = 0.5
+        with pytest.raises(ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is open still") as found:
+            ConsumerCases()._refused_everything(under_test)
+        assert found.value.findings[0].name == f.SWALLOWED
+    finally:
+        under_test.close()
+
+
+@pytest.mark.parametrize("error", ["UNRELEASED_INSTANCE_ID", "INVALID_REQUEST"])
+def test_it_is_told_with_what_did_not_come(kafka: Emulator, error: str) -> None:
+    under_test = ApplicationUnderTest(kafka, LooksAway(), patience_s=60.0)
+    try:
+        under_test.start()
+        with kafka.fail("ConsumerGroupHeartbeat", error, group="billing", times=1) as refused:
+            refused.wait_hit()
+        under_test.patience_s = 0.5
+        under_test.produce(6)
+        with pytest.raises(ApplicationError, match=f"was refused with {error}") as found:
+            under_test.wait_done()
+        assert found.value.findings[0].name == f.SWALLOWED
+    finally:
+        under_test.close()
+
+
+def test_only_a_member_that_is_connected_and_was_refused_for_good_goes_on() -> None:
+    assert [finding.name for finding in goes_on([REFUSED], "billing", {"m"}, {"here"})] == [f.SWALLOWED]
+    assert not goes_on([REFUSED], "billing", {"m"}, {"there"})
+    assert not goes_on([REFUSED], "billing", {"n"}, {"here"})
+    assert not goes_on([REFUSED], "another", {"m"}, {"here"})
+    assert not goes_on([{**REFUSED, "api": "heartbeat"}], "billing", {"m"}, {"here"})
+    for error in ("FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS"):
+        assert error not in FATAL
+        assert not goes_on([{**REFUSED, "errors": [error]}], "billing", {"m"}, {"here"})
