@@ -80,14 +80,14 @@ class ConsumerCases(RecordCases, TransactionCases):
     # -- without disturbances --------------------------------------------------------------------------------------------
 
     def test_everything_is_processed_and_committed(self, app: ApplicationUnderTest) -> None:
-        """Nothing happens but records. Then it stops in good order, and goes on where it stopped. Offsets differ between partitions."""
+        """Nothing happens but records, many or few. Then it stops, and goes on where it stopped. Offsets differ between partitions."""
         app.kafka.produce(app.application.topic, [b"record"] * 7, partition=0)
         app.produce(RECORDS)
         app.start()
         app.wait_done()
         mark = app.kafka.mark()
-        for _ in range(5):
-            app.produce(RECORDS)
+        for count in (RECORDS, 1, 7, RECORDS, 3):
+            app.produce(count)
             app.wait_done()
         verify_rest(app, since=mark)
         app.stop_and_leave()

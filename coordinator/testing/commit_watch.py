@@ -1,4 +1,4 @@
-"""How far an application had processed when each of its commits came, and from which offset each partition was fetched last.
+"""How far an application had processed when each of its commits came, and what was asked of its partitions: records, first offsets.
 
 A commit is held at the coordinator's door for as long as it takes to ask the application, on a thread of the watch's own: the
 application may itself be waiting for the answer of that commit.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..control.surroundings import BrokerSurroundings
 from ..interceptors import Hold, Verdict, consult
 from ..wire.messages.fetch import FetchRequest
+from ..wire.messages.list_offsets import ListOffsetsRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from .findings import CommitSeen, TopicPartition
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..broker.core import Broker
     from ..emulator import Emulator
 
+_FIRST = -2
+"""The timestamp that asks for a partition's first offset."""
 _Held = tuple["Broker", int, CommitSeen]
 
 
@@ -39,6 +42,8 @@ class CommitWatch:
         self._doors: dict[int, tuple[Broker, _Door]] = {}
         self.fetched: dict[TopicPartition, int] = {}
         """The offset of the latest Fetch of each partition, whoever sent it: what is below it has arrived there."""
+        self.asked_first: dict[TopicPartition, int] = {}
+        """When each partition's first offset was asked for last, whoever did: a client that goes back to it asks so."""
         self.dying: set[str] = set()
         """Client ids of processes that are being killed: what they still send in this process, a dead one would not."""
         self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
@@ -51,7 +56,7 @@ class CommitWatch:
         def put() -> None:
             for node, broker in self._kafka.brokers.items():
                 if self._doors.get(node, (None, None))[0] is not broker:
-                    door = _Door(broker, self._group, self._held, self.dying, self.fetched)
+                    door = _Door(broker, self._group, self._held, self.dying, self.fetched, self.asked_first)
                     self._doors[node] = (broker, door)
                     broker.interceptors.insert(0, door)
 
@@ -86,16 +91,18 @@ class CommitWatch:
 
 
 class _Door:
-    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key, FetchRequest.api_key})
+    api_keys = frozenset({OffsetCommitRequest.api_key, TxnOffsetCommitRequest.api_key, FetchRequest.api_key, ListOffsetsRequest.api_key})
 
     def __init__(
         self, broker: Broker, group: str, held: SimpleQueue[_Held | None], dying: set[str], fetched: dict[TopicPartition, int],
+        asked_first: dict[TopicPartition, int],
     ) -> None:
         self._broker = broker
         self._group = group
         self._held = held
         self._dying = dying
         self._fetched = fetched
+        self._asked_first = asked_first
         self._around = BrokerSurroundings(broker)
 
     def __call__(self, call: Call) -> Verdict:
@@ -104,6 +111,10 @@ class _Door:
             for read in message.topics:
                 name = read.topic or self._around.topic_name(read.topic_id) or ""
                 self._fetched |= {(name, row.partition): row.fetch_offset for row in read.partitions}
+            return None
+        if isinstance(message, ListOffsetsRequest):
+            first = [(asked.name, row.partition_index) for asked in message.topics for row in asked.partitions if row.timestamp == _FIRST]
+            self._asked_first |= dict.fromkeys(first, call.now)
             return None
         if not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest) or message.group_id != self._group:
             return None

@@ -5,7 +5,7 @@ Judges plain data, as `findings` does, which has the names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..judges import judge
@@ -59,12 +59,16 @@ def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> li
     return found
 
 
-def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = ()) -> list[Finding]:
+def after_losing(
+    lines: Sequence[Line], group: str, own: Iterable[str] = (), killed: Iterable[str] = (),
+    by_itself: Callable[[TopicPartition, int], bool] = lambda *_: False,
+) -> list[Finding]:
     """Commits for partitions that were not the member's, again and again with an identity that is gone, or that go back.
 
     A member's own commit that a later one of it makes up for is none: clients send commits that were not answered again, in any order.
     `lines`: of the event log, with streams group and wire. `own`: member ids of peers, which are not judged. `killed`: of
-    processes that were killed, whose last commits are refused by the kit itself.
+    processes that were killed, whose last commits are refused by the kit itself. `by_itself`: whether a library has gone back in a
+    partition by itself since an instant in ms of the log.
     """
     peers, dead = set(own), set(killed)
     mine = [line for line in lines if line.get("group", group) == group]
@@ -72,7 +76,7 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), kil
     at_ms = {line["seq"]: line["at_ms"] for line in mine} if verdict.findings else {}
     found = [Finding(AFTER_LOSING, finding.text + when(finding.seq, at_ms.get(finding.seq))) for finding in verdict.findings]
     refused: dict[str, int] = {}
-    last: dict[TopicPartition, tuple[int, str]] = {}
+    last: dict[TopicPartition, tuple[int, str, int]] = {}
     back: dict[tuple[TopicPartition, str], tuple[int, Finding]] = {}
     for line in mine:
         member = line.get("member") or ""
@@ -86,8 +90,8 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), kil
         elif line["type"] == "OffsetsCommitted" and member and member not in peers:
             for row in line["offsets"]:
                 place = (row["topic"], row["partition"])
-                before, by = last.get(place, (0, ""))
-                if row["offset"] < before:
+                before, by, since = last.get(place, (0, "", 0))
+                if row["offset"] < before and not by_itself(place, since):
                     text = f"{member} committed {place[0]}-{place[1]} back from {before} to {row['offset']}"
                     told = Finding(GOES_BACK, text + when(line["seq"], line["at_ms"]))
                     if by == member:
@@ -97,5 +101,5 @@ def after_losing(lines: Sequence[Line], group: str, own: Iterable[str] = (), kil
                 elif (place, member) in back and row["offset"] >= back[place, member][0]:
                     del back[place, member]
         if line["type"] == "OffsetsCommitted":
-            last |= {(row["topic"], row["partition"]): (row["offset"], member) for row in line["offsets"]}
+            last |= {(row["topic"], row["partition"]): (row["offset"], member, line["at_ms"]) for row in line["offsets"]}
     return found + [finding for _, finding in back.values()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .findings import AGAIN, CommitSeen, Finding, Line, Processed, TopicPartition, listed
+from .holders import Holders
 
 _CHANGES = ("GenerationStarted", "ConsumerMemberReconciled")
 _NEW = 8
@@ -16,8 +17,14 @@ _TWICE = 2
 """Partitions that nothing is committed of are given anew by the second of them at the earliest."""
 
 
-def processed_again(processed: Sequence[Processed], commits: Sequence[CommitSeen], lines: Iterable[Line]) -> list[Finding]:
+def processed_again(
+    processed: Sequence[Processed], commits: Sequence[CommitSeen], lines: Iterable[Line], holders: Holders | None = None, *,
+    in_hand: bool = False,
+) -> list[Finding]:
     """Records that were processed once more after an offset beyond them had been committed. `lines`: of the event log.
+
+    `holders`: of an application with several consumers; what another one than that of the commit may have had in hand is left out, or, if
+    `in_hand` is true, is all that is told.
 
     Not charged is what a library does beneath the application:
 
@@ -35,9 +42,10 @@ def processed_again(processed: Sequence[Processed], commits: Sequence[CommitSeen
         before = set(processed[: commit.done])
         for place, offset in commit.offsets.items():
             again = sorted({row[2] for row in processed[commit.done :] if row[:2] == place and row[2] < offset and row in before})
-            if again and place not in found and not _overtaken(place, again, commits[number:], accepted, lines):
-                were = "was" if len(again) == 1 else "were"
-                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(again)} {were} processed again"
+            told = [at for at in again if holders is None or holders.may_hold(place, at, commit) == in_hand]
+            if told and place not in found and not _overtaken(place, again, commits[number:], accepted, lines):
+                were = "was" if len(told) == 1 else "were"
+                text = f"{commit.member} committed {offset} for {place[0]}-{place[1]}, and then {listed(told)} {were} processed again"
                 found[place] = Finding(AGAIN, text + commit.when)
     return list(found.values())
 

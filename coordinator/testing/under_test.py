@@ -29,9 +29,10 @@ from . import findings, identities
 from .commit_watch import CommitWatch
 from .findings import ApplicationError as ApplicationError
 from .findings import Finding, Processed, TopicPartition
+from .holders import Written
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import connections
-from .verdict import DUPLICATES, Evidence, Told, all_findings, why_not
+from .verdict import DUPLICATES, Evidence, Told, all_findings, reservations, why_not
 
 if TYPE_CHECKING:
     from ..control.groups import GroupHandle
@@ -226,6 +227,7 @@ class ApplicationUnderTest:
 
     def produce(self, count: int, value: bytes = b"record") -> None:
         """Write records, round the partitions."""
+        self.told.written.append(Written(self.kafka.mark(), self._ends()))
         self.kafka.produce(self.application.topic, [value] * count)
 
     @contextmanager
@@ -364,7 +366,7 @@ class ApplicationUnderTest:
         return Evidence(
             group=self.application.group, lines=lines, commits=commits, committed=committed, processed=processed,
             records=self._records(), ends=self._ends(), keeps_offsets=self.keeps_offsets, duplicates=self._at_most, told=self.told,
-            transactional_id=getattr(self.application, "transactional_id", None) or None)
+            transactional_id=getattr(self.application, "transactional_id", None) or None, asked_first=dict(self._watch.asked_first))
 
     def excuse(self) -> None:
         """From now on it may end with an error of its own, and that is no finding: it is refused for good."""
@@ -385,9 +387,7 @@ class ApplicationUnderTest:
 
     def reservations(self) -> str:
         """What was not judged so far and why, for who reads that it passed; "" if everything was."""
-        if self.not_judged or not self._evidence().several:
-            return self.not_judged
-        return "records that come again after their commit are not judged: the application has several consumers, and does not tell which"
+        return self.not_judged or reservations(self._evidence())
 
     def watch_brokers(self) -> None:
         """Watch brokers that were started again."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, partitions_text
 from . import findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
+from .holders import Holders, Written
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import goes_on
 
@@ -29,14 +30,15 @@ DUPLICATES = 120
 class Told:
     """What a test has noted about an application beside its records and commits.
 
-    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or killed; `noted`: findings of the test
-    itself; `peers`: member ids of the test's own members; `dead`: those of processes that were killed; `removed`: those that the test
-    took out of the group.
+    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or killed; `written`: where partitions
+    ended when records were to be written; `noted`: findings of the test itself; `peers`: member ids of the test's own members; `dead`:
+    those of processes that were killed; `removed`: those that the test took out of the group.
     """
 
     disturbances: int = 0
     starts: list[int] = field(default_factory=list)
     stops: list[int] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
     noted: list[Finding] = field(default_factory=list)
     handovers: list[Handover] = field(default_factory=list)
     others: list[OthersCommit] = field(default_factory=list)
@@ -65,11 +67,19 @@ class Evidence:
     transactional_id: str | None = None
     keeps_offsets: bool = False
     duplicates: int = DUPLICATES
+    asked_first: Mapping[TopicPartition, int] = field(default_factory=dict)
 
     @property
     def several(self) -> bool:
-        """Whether it has several consumers at a time: what one had in hand when a partition went to another cannot be told apart then."""
+        """Whether it has several consumers at a time: it does not tell which of them processed a record."""
         return identities.consumers_at_once(self.lines, self.group, self.told.peers, self.told.running()) > 1
+
+    def holders(self) -> Holders:
+        """Which of its consumers had which partition."""
+        told = self.told
+        return Holders(
+            self.lines, self.group, peers=told.peers, removed=told.removed, starts=told.starts, written=told.written,
+            asked_first=self.asked_first)
 
     @property
     def own_records(self) -> dict[TopicPartition, list[int]]:
@@ -86,21 +96,25 @@ def all_findings(seen: Evidence) -> list[Finding]:
     found += identities.other_instance(lines, seen.group, told.starts, told.peers)
     if seen.transactional_id is not None:
         found += identities.other_transactional_id(lines, seen.transactional_id)
-    lost = losses.after_losing(lines, seen.group, told.peers, told.dead)
+    holders = seen.holders() if seen.several else None
+    by_itself = holders.went_back_by_itself if holders is not None else lambda *_: False
+    lost = losses.after_losing(lines, seen.group, told.peers, told.dead, by_itself)
     stale = [finding for finding in lost if finding.name == findings.AFTER_LOSING]
     if seen.processed is None:
         found += told.noted + lost
     else:
         early = [] if seen.transactional_id else findings.ahead(seen.processed, seen.commits, seen.own_records)
         early += [] if seen.transactional_id else findings.beyond(seen.commits, seen.ends)
-        found += early + told.noted + stale + _of_processing(seen, seen.processed, early)
+        found += early + told.noted + stale + _of_processing(seen, seen.processed, early, holders)
         found += [finding for finding in lost if finding not in stale]
         found += findings.duplicates(seen.processed, seen.duplicates * told.disturbances)
     found += findings.restless(lines, seen.group, 0, RESTLESS * (2 + told.disturbances))
     return [*dict.fromkeys(found)]
 
 
-def _of_processing(seen: Evidence, processed: Sequence[Processed], early: Sequence[Finding]) -> list[Finding]:
+def _of_processing(
+    seen: Evidence, processed: Sequence[Processed], early: Sequence[Finding], holders: Holders | None,
+) -> list[Finding]:
     found = findings.exactly_once(processed, seen.records, seen.commits, seen.lines) if seen.transactional_id else []
     found += [] if early else findings.gaps(processed, seen.committed, seen.own_records)
     if seen.keeps_offsets:
@@ -108,7 +122,18 @@ def _of_processing(seen: Evidence, processed: Sequence[Processed], early: Sequen
     found += identities.without_membership(seen.commits, seen.lines, ever=False)
     found += losses.foreign(processed, seen.told.handovers)
     found += losses.began_below(processed, seen.told.others)
-    return found if seen.several else found + repeats.processed_again(processed, seen.commits, seen.lines)
+    return found + repeats.processed_again(processed, seen.commits, seen.lines, holders)
+
+
+def reservations(seen: Evidence) -> str:
+    """What could not be judged of what it processed, and why; "" if everything was."""
+    if seen.processed is None or not seen.several:
+        return ""
+    in_hand = repeats.processed_again(seen.processed, seen.commits, seen.lines, seen.holders(), in_hand=True)
+    if not in_hand:
+        return ""
+    why = "another of the application's consumers may have had them in hand, or its library gone back by itself (KIP-848: docs/testing.md)"
+    return f"some records that came again after their commit are not judged: {why}; {in_hand[0].text}"
 
 
 def why_not(
