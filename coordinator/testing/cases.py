@@ -275,6 +275,7 @@ class ConsumerCases(RecordCases, TransactionCases):
         try:
             app.produce(RECORDS)
             names = sorted({member.client_id for member in app.members()})
+            app.told.removed |= {member.member_id for member in app.members()}
             with app.peer() as peer:
                 rebalancing = "Reconciling" if app.speaks_consumer else "PreparingRebalance"
                 app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, peers=1)

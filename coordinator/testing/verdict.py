@@ -15,6 +15,7 @@ from ..control.snapshots import GroupSnapshot, MemberSnapshot, TopicPartition, p
 from . import findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
 from .holders import Holders, Written
+from .late_joins import late_joins
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import goes_on
 
@@ -93,6 +94,7 @@ def all_findings(seen: Evidence) -> list[Finding]:
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
     found += identities.falls_out(lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances)
+    found += late_joins(lines, seen.group, told.peers | told.removed | told.dead)
     found += identities.other_instance(lines, seen.group, told.starts, told.peers)
     if seen.transactional_id is not None:
         found += identities.other_transactional_id(lines, seen.transactional_id)

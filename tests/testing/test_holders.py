@@ -17,7 +17,7 @@ from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.findings import CommitSeen, Line
 from coordinator.testing.holders import Holders, Written
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
-from coordinator.wire.consumer_protocol import Assignment, Subscription
+from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
 from tests.testing import small_applications as small
 from tests.testing.yet_more_in_confluent import TwoConsumers
 
@@ -31,8 +31,8 @@ def line(seq: int, kind: str, **fields: Any) -> Line:
 
 def stored(seq: int, given: dict[str, list[int]], claims: dict[str, list[int]] | None = None) -> Line:
     def row(member: str) -> dict[str, str]:
-        said = Subscription(topics=("orders",), owned_partitions=(("orders", tuple((claims or {}).get(member, ()))),))
-        plan = Assignment((("orders", tuple(given[member])),))
+        said = Subscription(topics=("orders",), owned_partitions=(TopicPartitions("orders", tuple((claims or {}).get(member, ()))),))
+        plan = Assignment.of({"orders": given[member]})
         return {"member_id": member, "assignment": plan.encode().hex(), "subscription": said.encode().hex()}
 
     return line(seq, "GenerationStored", protocol_type="consumer", members=[row(member) for member in given])

@@ -1,0 +1,62 @@
+"""A member that joins a rebalance later than its max.poll.interval.ms allows is named, one that is in time is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator.testing import findings as f
+from coordinator.testing.findings import Line
+from coordinator.testing.late_joins import SLACK_MS, late_joins
+
+ALLOWED_MS = 1000
+
+
+def line(at_ms: int, kind: str, **fields: Any) -> Line:
+    return {"seq": at_ms, "at_ms": at_ms, "type": kind, "group": "g", **fields}
+
+
+def told(at_ms: int, api: str = "heartbeat") -> Line:
+    return line(at_ms, "RequestRefused", member="m", api=api, peer="here", errors=["REBALANCE_IN_PROGRESS"])
+
+
+def joins(at_ms: int, **fields: Any) -> Line:
+    return line(at_ms, "RequestSeen", api="join_group", **{"peer": "here", **fields})
+
+
+def removed(reason: str) -> Line:
+    return line(50, "MemberRemoved", member="m", reason=reason)
+
+
+MEMBER = line(1, "MemberJoined", member="m", rebalance_timeout_ms=ALLOWED_MS)
+LAST = 10 + ALLOWED_MS + SLACK_MS
+
+
+@pytest.mark.parametrize("join", [joins(LAST + 1), joins(LAST + 1, member="m", peer="there")])
+def test_who_joins_too_late_is_named(join: Line) -> None:
+    (found,) = late_joins([MEMBER, told(10), told(900), join], "g", ())
+    assert found.name == f.BLOCKS
+    assert f"was told of a rebalance (line 10, at 10 ms), and joined {join['at_ms'] - 10} ms later" in found.text
+    assert f"its max.poll.interval.ms is {ALLOWED_MS}" in found.text
+
+
+def test_who_is_in_time_or_not_meant_is_not_named() -> None:
+    late = joins(LAST + 1, member="m")
+    for lines in (
+        [MEMBER, told(10), joins(LAST, member="m"), late],
+        [MEMBER, told(10, "offset_commit"), late],
+        [MEMBER, told(10), line(20, "GroupLoaded", state="PreparingRebalance"), late],
+        [MEMBER, told(10), joins(LAST + 1, peer="there")],
+        [told(10), late],
+    ):
+        assert late_joins(lines, "g", ()) == []
+    assert late_joins([MEMBER, told(10), late], "g", {"m"}) == []
+    assert late_joins([MEMBER, told(10), late], "another", ()) == []
+
+
+def test_who_was_removed_for_it_is_named() -> None:
+    for reason in ("did not rejoin in time", "did not revoke in time"):
+        (found,) = late_joins([removed(reason)], "g", ())
+        assert (found.name, f"m was removed (line 50, at 50 ms): it {reason}" in found.text) == (f.BLOCKS, True)
+    assert late_joins([removed("left"), removed("session expired")], "g", ()) == []
