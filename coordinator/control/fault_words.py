@@ -64,7 +64,7 @@ class FaultWords(Generic[H]):
         return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
 
     def observe(self, api: str | None = None, /, **which: Any) -> H:
-        """Count requests, and do nothing to them."""
+        """Count requests, and do nothing to them. None at all is an answer, too: an observation that no request met fails no test."""
         return self._fault(api, "observe", which)
 
 

@@ -16,7 +16,7 @@ were processed when each was sent, everything else from lines of the event log. 
 | processed after losing the partition | a record was processed while its partition was another member's |
 | commit after losing | a commit for a partition that is another's, or commits with an identity that is gone |
 | commit goes back | an offset was committed below the one that was committed before, and no later commit made up for it |
-| blocks the rebalance | the application has not rejoined, or was removed for that |
+| blocks the rebalance | the application has not rejoined, did so later than its max.poll.interval.ms, or was removed for that |
 | rebalances without cause | the group rebalances again and again although nobody came or went; or its own members leave and expire |
 | stops reading | records of a partition that it owns are never processed, those of its others are |
 | keeps records back | it has processed all but the last records of its partitions, and those only when more come |

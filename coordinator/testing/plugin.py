@@ -2,7 +2,7 @@
 
 It is found by pytest through its entry point, and loads nothing of the emulator until a test asks for a fixture. Each test gets a
 broker of its own on a free port of 127.0.0.1, so tests may run side by side. When a test fails its report has the groups'
-timelines; a fault that no request met fails its test, unless it was made with `may_miss=True`.
+timelines; a fault that no request met fails its test, unless it was made with `may_miss=True` or only observes.
 """
 
 from __future__ import annotations

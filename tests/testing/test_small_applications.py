@@ -14,7 +14,7 @@ from coordinator import Emulator
 from coordinator.testing import findings as f
 from coordinator.testing.cases import ConsumerCases
 from coordinator.testing.under_test import ApplicationError, ApplicationUnderTest
-from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python, yet_more_in_confluent
+from tests.testing import more_in_aiokafka, more_in_confluent, more_in_kafka_python, slow_applications, yet_more_in_confluent
 from tests.testing import small_applications as small
 from tests.testing import small_transactions as transactions
 
@@ -67,6 +67,11 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     yet_more_in_confluent.PausesWhatItIsGiven: (COMES, {f.STOPS_READING}, 8.0),
     yet_more_in_confluent.TakesTooLong: (EVERYTHING, {f.RESTLESS}, 20.0),
     yet_more_in_confluent.KeepsTheLast: (EVERYTHING, {f.KEEPS_BACK}, 5.0),
+    slow_applications.FillsItsBatch: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    slow_applications.BlocksWhenRevoked: (COMES, {f.BLOCKS}, PATIENCE_S),
+    slow_applications.BlocksInNewProtocol: (COMES, {f.BLOCKS}, PATIENCE_S),
+    slow_applications.LooksAtNoError: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    slow_applications.HidesRefusedCommits: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
 }
 """For each mistake a case that finds it, the names that its first finding may have, and how long what never happens is awaited."""
 RIGHT = (*small.RIGHT, transactions.Answers, *more_in_confluent.RIGHT, *more_in_kafka_python.RIGHT, *more_in_aiokafka.RIGHT,
