@@ -76,7 +76,7 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 
     try:
         if given.endswith(".toml") or "/" in given:
-            return read_scenario(Path(given).read_text(encoding="utf-8"), given, tuple(settings), _base)
+            return read_scenario(Path(given).read_text(encoding="utf-8-sig"), given, tuple(settings), _base)
         return read_scenario(catalogue.text(given), given, tuple(settings))
     except OSError as error:
         raise UsageError(f"cannot read {given}: {error.strerror or error}; shipped ones: `coordinator scenarios list`") from None
@@ -94,7 +94,7 @@ def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
 
     load(given, settings)
     try:
-        text = Path(given).read_text(encoding="utf-8") if given.endswith(".toml") or "/" in given else catalogue.text(given)
+        text = Path(given).read_text(encoding="utf-8-sig") if given.endswith(".toml") or "/" in given else catalogue.text(given)
         raw, _ = raw_of(text, given, _base)
         for setting in settings:
             set_value(raw, setting)
@@ -110,7 +110,7 @@ def _base(name: str, of: str) -> tuple[str, str]:
     if not name.endswith(".toml") and "/" not in name:
         return catalogue.text(name), name
     path = Path(of).parent / name
-    return path.read_text(encoding="utf-8"), str(path)
+    return path.read_text(encoding="utf-8-sig"), str(path)
 
 
 def run(args: Namespace) -> int:
@@ -131,10 +131,12 @@ def run(args: Namespace) -> int:
     log, stop, interrupted = _open_log(args), _Stop(), False
     began = time.perf_counter()
     members: int | None = None
+    notes: list[str] = []
     try:
         with interruptible(stop):
             print(f"{scenario.name}: seed {args.seed}, {scenario.duration_ms / 1000:g} s of virtual time{options}", flush=True)
-            members = len(run_scenario(scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat).members)
+            world = run_scenario(scenario, args.seed, log, stop.begin, skips=not args.every_heartbeat)
+        members, notes = len(world.members), list(world.triggers.unseen())
     except KeyboardInterrupt:
         interrupted = True
         print(f"stopped after {stop.now_ms / 1000:g} s of virtual time; what is known so far:")
@@ -142,7 +144,7 @@ def run(args: Namespace) -> int:
     log.close()
     judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
     _count(args, log, members, took)
-    for note in skipped(_lines(args.log, log)):
+    for note in (*notes, *skipped(_lines(args.log, log))):
         print(f"note: {note}", file=sys.stderr)
     return _tell(judged, args, interrupted)
 
@@ -202,7 +204,10 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
     for note in () if kafka is None else kafka.notes:
         print(f"note: {note}")
 
+    worlds: list[LiveWorld] = []
+
     def began(where: str, world: LiveWorld) -> None:
+        worlds.append(world)
         print(f"{scenario.name}: seed {args.seed}, live for {scenario.duration_ms / 1000:g} s on {where}", flush=True)
 
     start = time.perf_counter()
@@ -220,6 +225,8 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
         if kafka is not None:
             _tidy(kafka)
     _count(args, log, members, time.perf_counter() - start)
+    for note in () if interrupted else (note for world in worlds for note in world.triggers.unseen()):
+        print(f"note: {note}", file=sys.stderr)
     judged = live_verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log), foreign=kafka is not None)
     return _tell(judged, args, interrupted)
 

@@ -66,7 +66,11 @@ class SessionsEnd(Judge):
         """What each process, by group and client, called itself last."""
         self._silent: dict[str, dict[str, _Silent]] = {}
         """The silent of each group, by member id; whether they are members does not matter here."""
-        self._slow: set[str] = set()
+        self._slowed: Counter[str] = Counter()
+        self._cuts: Counter[str] = Counter()
+        """Of each client, how many faults last that slow its links down, and how many that cut them."""
+        self._partly: set[str] = set()
+        """Clients of which at least one of the lasting cuts leaves a way."""
         self._sessions: dict[str, dict[str, int]] = {}
         """How long the session of each member of a group lasts."""
         self._joining: set[str] = set()
@@ -131,21 +135,38 @@ class SessionsEnd(Judge):
         if kind == "FaultInjected":
             self._anew[client] = line["at_ms"] + _HELD_BACK_MS
         elif kind == "PauseMember" or (kind == "CutMember" and line.get("broker") is None and line.get("direction") != "from_broker"):
+            self._cuts[client] += kind == "CutMember"
             self._falls_silent(line, client)
         elif kind in _GOES_ON:
-            self._slow.discard(client)
+            self._undo(kind, client)
             self._anew[client] = max(line["at_ms"], self._anew.get(client, 0))
             for (group, name), member in self._clients.items():
                 if name == client:
                     self._speaks(group, member)
-        elif kind in ("SlowMember", "CutMember"):
-            self._slow.add(client)
+        elif kind == "SlowMember":
+            self._slowed[client] += 1
+        elif kind == "CutMember":
+            self._cuts[client] += 1
+            self._partly.add(client)
         elif kind not in _OF_REQUESTS:
             self._disturbed_at = line["at_ms"]
             if kind in _UNDONE_BY:
                 self._undone[_UNDONE_BY[kind]] += 1
             elif kind in _UNDOES and self._undone[kind]:
                 self._undone[kind] -= 1
+
+    def _undo(self, kind: str, client: str) -> None:
+        """One fault of a client is over; others may last."""
+        if kind == "MemberSpedUp":
+            self._slowed[client] -= 1
+        elif kind == "MemberHealed":
+            self._cuts[client] -= 1
+            if self._cuts[client] <= 0:
+                self._partly.discard(client)
+
+    def _is_slow(self, client: str) -> bool:
+        """May what it said long ago still be on its way?"""
+        return self._slowed[client] > 0 or client in self._partly
 
     def _speaks(self, group: str, member: str) -> None:
         self._silent.get(group, {}).pop(member, None)
@@ -189,7 +210,7 @@ class SessionsEnd(Judge):
         """When a silent member should be one no more; None: nobody can say now."""
         group, member = key
         session_ms = self._sessions.get(group, {}).get(member)
-        if session_ms is None or group in self._joining or who.client in self._slow or +self._undone:
+        if session_ms is None or group in self._joining or self._is_slow(who.client) or +self._undone:
             return None
         begun: int = max(who.line["at_ms"], self._disturbed_at, self._anew.get(group, 0), self._anew.get(who.client, 0))
         return begun + session_ms + self._grace_ms

@@ -144,7 +144,8 @@ class LiveWorld(ClientHosts):
         for host in [host for host in self.frozen if isinstance(host, str)]:
             self.thaw(host)
         for link in self._links.values():
-            link.heal()
+            while link.is_cut:
+                link.heal()
         for member in list(self.members.values()):
             member.leave()
         end = self.loop.time() + within_s

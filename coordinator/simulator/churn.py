@@ -5,6 +5,8 @@ Each piece of churn draws from a sequence of its own, so that changing one piece
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ..members.requests import CLIENT_VERSIONS
@@ -29,20 +31,25 @@ class Churn:
         self._world = world
         self._scenario = scenario
         self._started: dict[str, int] = {}
+        self._coming: Counter[str] = Counter()
+        """Who is to start yet, at first or again after a restart, and how often."""
         self.over_at = 0
         """When the last of it is over."""
         self._kinds: tuple[Kind, ...] = (*scenario.members, *scenario.producers)
         for kind in self._kinds:
             self._started[kind.name] = kind.count
             for name in members_of(kind):
-                self._at(Draws(world.seed, "start", name).between(*kind.start_ms), self._start, kind, name)
+                self._coming[name] += 1
+                self._at(Draws(world.seed, "start", name).between(*kind.start_ms), self._come, kind, name)
         for number, churn in enumerate(scenario.churn):
             draws = Draws(world.seed, f"churn {churn['kind']}", f"{churn['members']} {number}")
             trigger = trigger_of(churn)
             if trigger is None:
                 self._plan(churn, draws)
             else:
-                world.triggers.wait(trigger, lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws))  # type: ignore[misc]
+                what = f"{scenario.lines.get(f'churn {number}', scenario.name)}: churn {churn['kind']}"
+                world.triggers.wait(
+                    trigger, lambda churn=churn, draws=draws: self._plan(churn | {"at": world.now}, draws), what)  # type: ignore[misc]
 
     def _plan(self, churn: Plain, draws: Draws) -> None:
         getattr(self, f"_{churn['kind']}")(churn, draws)
@@ -105,8 +112,18 @@ class Churn:
     def _go_and_come(self, kind: Kind, name: str, at: int, churn: Plain) -> None:
         if churn.get("becomes") is not None:
             kind = next(each for each in self._kinds if each.name == churn["becomes"])
-        self._at(at, self._stop, name, churn["how"])
-        self._at(at + churn["down"], self._start, kind, name)
+        self._at(at, self._go, name, churn["how"])
+        self._at(at + churn["down"], self._come, kind, name)
+
+    def _go(self, name: str, how: str) -> None:
+        self._coming[name] += 1
+        self._stop(name, how)
+
+    def _come(self, kind: Kind, name: str) -> None:
+        """Start who was expected, unless there were to be fewer meanwhile."""
+        if self._coming[name]:
+            self._coming[name] -= 1
+            self._start(kind, name)
 
     def _start(self, kind: Kind, name: str) -> None:
         old = self._world.members.get(name)
@@ -137,8 +154,9 @@ class Churn:
             self._stop(there[bits * len(there) >> 64], how)
 
     def _scale_to(self, kind: Kind, to: int, how: str) -> None:
-        there = self._there(kind)
+        there = self._known(kind, lambda name: name in self._world.members or self._coming[name] > 0)
         for name in there[to:]:
+            self._coming.pop(name, None)
             self._stop(name, how)
         for _ in range(to - len(there)):
             self._arrive(kind, how, 0)
@@ -152,8 +170,12 @@ class Churn:
     # -- whom
 
     def _there(self, kind: Kind) -> list[str]:
-        known = [f"{kind.name}-{number}" for number in range(1, self._started[kind.name] + 1)]
-        return [name for name in known if name in self._world.members]
+        return self._known(kind, self._world.members.__contains__)
+
+    def _known(self, kind: Kind, are: Callable[[str], bool]) -> list[str]:
+        """Those of all that ever were of a kind that are so."""
+        known = (f"{kind.name}-{number}" for number in range(1, self._started[kind.name] + 1))
+        return [name for name in known if are(name)]
 
     def _kind(self, churn: Plain) -> Kind:
         return next(kind for kind in self._kinds if kind.name == churn["members"])

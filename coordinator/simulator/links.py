@@ -44,6 +44,9 @@ class Link:
         self.bytes_per_second = bytes_per_second
         self._busy_until_us = 0
         self.is_cut = False
+        self._cuts = 0
+        self._usual = bytes_per_second
+        self._slowed: dict[object, int] = {}
         self.sent_bytes = 0
         """How much was sent into it so far."""
         self.pipes: dict[Pipe, None] = {}
@@ -73,14 +76,29 @@ class Link:
         return -(-self._busy_until_us // 1000) + delay
 
     def cut(self) -> None:
-        """Let nothing arrive until `heal`."""
+        """Let nothing arrive until `heal`, which has to be called as often as this."""
+        self._cuts += 1
         self.is_cut = True
 
     def heal(self) -> None:
-        """Let everything arrive that waits."""
+        """One cut is over; after the last one everything arrives that waits."""
+        self._cuts = max(self._cuts - 1, 0)
+        if self._cuts:
+            return
         self.is_cut = False
         for pipe in list(self.pipes):
             pipe.go_on()
+
+    def slow_down(self, bytes_per_second: int) -> object:
+        """Let so much pass until `speed_up` gets what this answers. Where several last, the one that began last counts."""
+        slowed = object()
+        self._slowed[slowed] = self.bytes_per_second = bytes_per_second
+        return slowed
+
+    def speed_up(self, slowed: object) -> None:
+        """One `slow_down` is over."""
+        del self._slowed[slowed]
+        self.bytes_per_second = next(reversed(self._slowed.values()), self._usual)
 
 
 class Pipe:

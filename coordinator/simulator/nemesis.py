@@ -1,12 +1,13 @@
 """The faults of a scenario, carried out at their times and undone at theirs.
 
-Owns what is in force. Cluster verbs and requests' faults are those of `coordinator.control`; beside them a member's host can be
-paused, its links cut, its connections reset, its wall clock set to another time. What cannot be done when its time has come is logged as
-`FaultSkipped`.
+Owns what is in force: where several pauses or cuts of one member last at once, it goes on when the last of them is over. Cluster verbs
+and requests' faults are those of `coordinator.control`; beside them a member's host can be paused, its links cut, its connections reset,
+its wall clock set to another time. What cannot be done when its time has come is logged as `FaultSkipped`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ class Nemesis:
 
     def __init__(self, world: ClientHosts, scenario: Scenario) -> None:
         self._world = world
+        self._pauses: Counter[str] = Counter()
+        """How many pauses of each member's host last."""
         self.over_at = 0
         """When the last fault is undone, or began if it is not."""
         for number, plan in enumerate(scenario.faults):
@@ -34,7 +37,8 @@ class Nemesis:
             if plan.trigger is None:
                 self._plan(plan, plan.at_ms, draws)
             else:
-                world.triggers.wait(plan.trigger, lambda plan=plan, draws=draws: self._plan(plan, world.now, draws))  # type: ignore[misc]
+                world.triggers.wait(
+                    plan.trigger, lambda plan=plan, draws=draws: self._plan(plan, world.now, draws), f"{plan.line}: this fault")  # type: ignore[misc]
 
     def _plan(self, plan: FaultPlan, at: int, draws: Draws) -> None:
         for turn in range(plan.times):
@@ -91,14 +95,13 @@ class Nemesis:
                 member.reset_connections()
             return None
         if verb == "PauseMember":
+            self._pauses[name] += 1
             world.freeze(name)
-            return lambda: self._undone("MemberResumed", name, lambda: world.thaw(name))
+            return lambda: self._undone("MemberResumed", name, lambda: self._resume(name))
         links = world.links_to(name, fields.get("broker"), fields.get("direction", "both"))
         if verb == "SlowMember":
-            before = [(link, link.bytes_per_second) for link in links]
-            for link in links:
-                link.bytes_per_second = fields["bytes_per_second"]
-            return lambda: self._undone("MemberSpedUp", name, lambda: _restore(before))
+            slowed = [(link, link.slow_down(fields["bytes_per_second"])) for link in links]
+            return lambda: self._undone("MemberSpedUp", name, lambda: _speed_up(slowed))
         for link in links:
             link.cut()
 
@@ -107,6 +110,11 @@ class Nemesis:
                 link.heal()
 
         return lambda: self._undone("MemberHealed", name, heal)
+
+    def _resume(self, name: str) -> None:
+        self._pauses[name] -= 1
+        if not self._pauses[name]:
+            self._world.thaw(name)
 
     def _jump_clock(self, name: str, by_ms: int) -> None:
         self._world.jump_clock(name, by_ms)
@@ -120,9 +128,9 @@ class Nemesis:
         self._world.log.append("fault", kind, at_ms=self._world.now, **fields)
 
 
-def _restore(paces: list[tuple[Link, int]]) -> None:
-    for link, pace in paces:
-        link.bytes_per_second = pace
+def _speed_up(slowed: list[tuple[Link, object]]) -> None:
+    for link, what in slowed:
+        link.speed_up(what)
 
 
 def _ignore(_: object) -> None:

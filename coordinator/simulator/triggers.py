@@ -6,7 +6,7 @@ on what is done then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from json import loads
 from typing import Any, Final, NamedTuple
 
@@ -46,13 +46,23 @@ class Triggers:
         self._agenda = agenda
         self._log = log
         self._waiting: dict[str, list[tuple[Trigger, list[int], Callable[[], None]]]] = {}
+        self._asked: list[tuple[str, Trigger, list[int]]] = []
 
-    def wait(self, trigger: Trigger, action: Callable[[], None]) -> None:
-        """Call `action` once, when it is time."""
+    def wait(self, trigger: Trigger, action: Callable[[], None], what: str = "") -> None:
+        """Call `action` once, when it is time. `what`: which piece of the scenario it is, for `unseen`."""
         self._log.heard = self._hear
-        entry = (trigger, [0], action)
+        seen = [0]
+        self._asked.append((what, trigger, seen))
+        entry = (trigger, seen, action)
         for kind in WHEN[trigger.when]:
             self._waiting.setdefault(kind, []).append(entry)
+
+    def unseen(self) -> Iterator[str]:
+        """One sentence for each of those that have waited in vain so far."""
+        for what, trigger, (seen,) in self._asked:
+            if seen < trigger.nth:
+                of = f" of {trigger.of}" if trigger.of else ""
+                yield f"{what} did not happen: it waits for {trigger.when!r}{of} number {trigger.nth}, and {seen} were seen"
 
     def _hear(self, kind: str, text: str) -> None:
         waiting = self._waiting.get(kind)

@@ -81,6 +81,14 @@ ALLOWED = {
     "a coordinator was moved": [fault(30_000, "MoveCoordinator", group="g")],
     "its last heartbeat was held back": [fault(19_000, "FaultInjected", client="app-1", api="Heartbeat")],
     "its link was slow": [fault(10_000, "SlowMember", client="app-1", bytes_per_second=10)],
+    "one of two faults that slow its link is over": [
+        *[fault(at, "SlowMember", client="app-1", bytes_per_second=10) for at in (5_000, 6_000)], fault(9_000, "MemberSpedUp", client="app-1")],
+    "a pause is over, and its link is slow": [
+        fault(5_000, "SlowMember", client="app-1", bytes_per_second=10), fault(6_000, "PauseMember", client="app-1"),
+        fault(9_000, "MemberResumed", client="app-1")],
+    "one of two partial cuts is over": [
+        *[fault(at, "CutMember", client="app-1", direction="from_broker") for at in (5_000, 6_000)],
+        fault(9_000, "MemberHealed", client="app-1")],
 }
 
 
@@ -95,6 +103,14 @@ def test_who_goes_on_is_silent_no_more(undone: str) -> None:
     began = fault(20_000, "PauseMember" if undone == "MemberResumed" else "CutMember", client="app-1")
     assert findings(*CLASSIC, began, fault(30_000, undone, client="app-1"), END) == []
     assert findings(*CLASSIC, began, fault(30_000, undone, client="app-2"), END) == [20_000]
+
+
+@pytest.mark.parametrize(("begins", "ends"), [("SlowMember", "MemberSpedUp"), ("CutMember", "MemberHealed")])
+def test_what_is_over_excuses_nobody(begins: str, ends: str) -> None:
+    """However often it began, it has ended as often."""
+    began = [fault(at, begins, client="app-1", direction="from_broker") for at in (5_000, 6_000)]
+    ended = [fault(at, ends, client="app-1") for at in (8_000, 9_000)]
+    assert findings(*CLASSIC, *began, *ended, CRASH, END) == [20_000]
 
 
 def test_what_is_done_to_others_excuses_nobody() -> None:
