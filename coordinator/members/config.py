@@ -141,7 +141,7 @@ def _read(name: str, kind: str, value: object) -> object:
     text = str(value).strip()
     if kind == _MS:
         if isinstance(value, bool) or not re.fullmatch(r"-?\d{1,10}", text):
-            raise MemberConfigError(f"{name} {text!r} is no whole number of milliseconds")
+            raise MemberConfigError(f"{name} {text!r} is no whole number of milliseconds, of at most {(1 << 31) - 1}")
         if int(text) >= 1 << 31:
             raise MemberConfigError(f"{name} {text}: at most {(1 << 31) - 1}")
         return int(text)

@@ -75,7 +75,8 @@ def check_churn_does_something(churn: Plain, members: Mapping[str, int], produce
     kind, whom = churn["kind"], churn["members"]
     if kind in _WHOLE_KINDS and {**members, **producers}.get(whom) == 0:
         said = f"churn {kind} of members {whom}: none of them starts (count = 0), and those that come later are not meant"
-        raise ScenarioError(f"{where.at('members')}: {said}: give a kind whose count is at least 1")
+        right = "give a kind whose count is at least 1; those that became another kind keep their names, and are named by their first kind"
+        raise ScenarioError(f"{where.at('members')}: {said}: {right}")
     if churn["becomes"] is not None and whom not in members and whom.rpartition("-")[0] not in members:
         said = f"churn {kind}: becomes = {churn['becomes']!r}: {whom} are producers, which do not become members: leave it out"
         raise ScenarioError(f"{where.at('becomes')}: {said}")

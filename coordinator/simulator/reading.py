@@ -5,8 +5,9 @@ Owns the errors: each says which file, which line, which key, and what would be 
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -40,7 +41,7 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{name}: {error}; a scenario is a TOML file, see `coordinator scenarios list`") from None
+        raise ScenarioError(f"{_toml_error(name, text, error)}; a scenario is a TOML file, see `coordinator scenarios list`") from None
     places = Places(text, name, raw)
     where = places.where().at("extends")
     base = raw.pop("extends", None)
@@ -61,6 +62,15 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
         raise ScenarioError(f"{where}: extends = {base!r}: that is no text in UTF-8") from None
     below, base_places = raw_of(*found, load, depth + 1)
     return merged(below, raw), places.on_top_of(base_places)
+
+
+def _toml_error(name: str, text: str, error: tomllib.TOMLDecodeError) -> str:
+    """Where a file is no TOML, written as every other place is."""
+    said, _, place = str(error).rpartition(" (at ")
+    numbers = re.fullmatch(r"line (\d+), column (\d+)\)", place)
+    if numbers is None:  # at the end of the document
+        return f"{name}, line {text.count(chr(10)) + 1}: {said or error}: the file ends here"
+    return f"{name}, line {numbers[1]}, column {numbers[2]}: {said}"
 
 
 def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
@@ -175,6 +185,10 @@ def _table(given: Plain, table: Table, places: Places, name: str, index: int) ->
         if not table.others:
             raise _wrong(places, name, index, key, f"{key} is no key of {name or 'a scenario'}{_instead(key, table.keys)}")
         if table.others == "count" and (type(value) is not int or value < 1):
+            if isinstance(value, dict) and value:
+                dotted, given_ = next(((f"{key}.{inner}", each) for inner, each in _leaves(value)), (key, value))
+                right = f'a name with dots is written in quotation marks: "{dotted}" = 3'
+                raise _wrong(places, name, index, dotted, f"{dotted} = {given_!r}: {right}")
             raise _wrong(places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on")
     plain = {key: value for key, value in given.items() if key not in table.keys}
     for key, spec in table.keys.items():
@@ -202,10 +216,16 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
                 read = (ends[0], ends[1])
         case "names" if isinstance(value, str):
             read = tuple(part.strip() for part in value.split(","))
-        case "names" if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            read = None if "" in read else read
+        case "names" if isinstance(value, list) and all(isinstance(each, str) and each for each in value):
             read = tuple(value)
         case "settings" if isinstance(value, dict):
-            read = _flat(value)
+            for setting, given in _leaves(value):
+                if not isinstance(given, str | int | float):
+                    right = "give a text, a number, true or false; several are one text with commas"
+                    place = places.where(name, index).at(f"{key}.{setting}")
+                    raise ScenarioError(f"{place}: {setting} = {given!r}: {right}")
+            read = {setting: str(given).lower() if isinstance(given, bool) else str(given) for setting, given in _leaves(value)}
     if read is None:
         raise _wrong(places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}")
     if spec.choices and read not in spec.choices:
@@ -213,15 +233,13 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
     return read
 
 
-def _flat(settings: Plain, before: str = "") -> dict[str, str]:
-    """Kafka's dotted names, which TOML reads as nested tables unless they are quoted."""
-    flat: dict[str, str] = {}
+def _leaves(settings: Plain, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Kafka's dotted names, which TOML reads as nested tables unless they are quoted, and their values."""
     for key, value in settings.items():
         if isinstance(value, dict):
-            flat.update(_flat(value, f"{before}{key}."))
+            yield from _leaves(value, f"{before}{key}.")
         else:
-            flat[before + key] = str(value).lower() if isinstance(value, bool) else str(value)
-    return flat
+            yield before + key, value
 
 
 def _instead(word: str, known: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..control.faults import ACTIONS
 from ..members.requests import CLIENT_VERSIONS
 from .triggers import WHEN
 
@@ -16,6 +17,7 @@ _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m|h)")
 _MOST_DURATION_MS = 366 * 86_400_000
 MOST: Final = 100_000_000_000
 """The largest whole number that a key takes."""
+_PARAMETER = r"^\$\w+$"
 _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
@@ -138,7 +140,7 @@ TABLES: Final[dict[str, Table]] = {
     }, several=True),
     "faults": Table("Something that fails: a `verb` for hosts and links, or an `action` for single requests.", {
         "verb": Key("text", "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ..."),
-        "action": Key("text", "fail, delay, hold, drop, close, ...: what happens to the requests that are selected"),
+        "action": Key("text", f"{', '.join(ACTIONS)}: what happens to the requests that are selected"),
         **_TRIGGER,
         "at": Key("duration", "when it begins", "0s"),
         "repeats": Key("count", "how often it begins", 1),
@@ -162,14 +164,17 @@ def json_schema() -> dict[str, Any]:
         "settings": {"type": "object"},
     }  # fmt: skip
     for kind in ("count", "flag"):
-        types[kind] = {"anyOf": [types[kind], {"type": "string", "pattern": r"^\$\w+$"}]}
+        types[kind] = {"anyOf": [types[kind], {"type": "string", "pattern": _PARAMETER}]}
     types["range"] = {"anyOf": [types["duration"], {"type": "array", "items": types["duration"], "minItems": 2, "maxItems": 2}]}
+
+    def choice(words: tuple[str, ...]) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string", "enum": list(words)}, {"type": "string", "pattern": _PARAMETER}]}
 
     def of(table: Table) -> dict[str, Any]:
         shape: dict[str, Any] = {
             "type": "object", "description": table.doc, "additionalProperties": types[table.others] if table.others else False,
             "properties": {
-                name: {**types[key.kind], "description": key.doc, **({"enum": list(key.choices)} if key.choices else {})}
+                name: {**(choice(key.choices) if key.choices else types[key.kind]), "description": key.doc}
                 for name, key in table.keys.items()},
         }  # fmt: skip
         required = [name for name, key in table.keys.items() if key.required]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli import main
+from coordinator.control.faults import ACTIONS
 from coordinator.simulator import catalogue
 from coordinator.simulator.reading import ScenarioError
 from coordinator.simulator.scenario import read_scenario
@@ -50,7 +51,13 @@ def refused(text: str, *settings: str) -> str:
         ('name = "other"', "", "s.toml, line 10: name is missing in [[members]]"),
         ('name = "other"', 'name = "app"', "two kinds of members or producers have the same name"),
         ('topics = ["orders"]', 'topics = ["order"]', "subscribe to order, which [topics] does not name"),
-        ("[topics]", "[topics", "s.toml: "),
+        ("[topics]", "[topics", "s.toml, line 3, column 8: Expected ']' at the end of a table declaration; a scenario is a TOML file"),
+        ("count = 2", 'lesson = """', "s.toml, line 14: "),
+        ("orders = 4", "orders.eu = 4", "s.toml, line 4: orders.eu = 4: a name with dots is written in quotation marks: \"orders.eu\" = 3"),
+        ("count = 2", 'config = { "client.rack" = ["a"] }', "s.toml, line 13: client.rack = ['a']: give a text, a number, true or false"),
+        ("count = 2", 'config = { "session.timeout.ms" = 99999999999 }', "is no whole number of milliseconds, of at most 2147483647"),
+        ('topics = ["orders"]', 'topics = "orders,"', "s.toml, line 12: topics = 'orders,': give a text, or several"),
+        ('topics = ["orders"]', 'topics = ["orders", ""]', "s.toml, line 12: topics = ['orders', '']: give a text, or several"),
         ('"1m"', '"0s"', "s.toml, line 1: duration = 0 ms: from 1 ms to 366 days (8784h)"),
         ('"1m"', '"999999999h"', "s.toml, line 1: duration = '999999999h': give a duration"),
         ("[topics]", 'extends = "nowhere"\n[topics]', "s.toml, line 3: extends = 'nowhere': there is no scenario nowhere"),
@@ -267,6 +274,22 @@ def test_the_command_line_simulates_judges_and_replays(tmp_path: Path, capsys: p
     assert "did you mean crash_loop?" in capsys.readouterr().err
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(GOOD, encoding="utf-8-sig")
+    (tmp_path / "own.toml").write_text('extends = "base.toml"\nduration = "5s"\n', encoding="utf-8-sig")
+    assert main(["simulate", str(tmp_path / "own.toml")]) == 0
+
+
+def test_what_a_run_waited_for_in_vain_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(GOOD + '[[churn]]\nkind = "restart"\nmembers = "app-1"\nwhen = "stable"\nof = "app"\nseen = 9\n'
+                    '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nwhen = "poll"\nlasts = "1s"\n')
+    assert main(["simulate", str(path)]) == 0
+    told = capsys.readouterr().err
+    assert "s.toml, line 14: churn restart did not happen: it waits for 'stable' of app number 9, and 1 were seen" in told
+    assert "s.toml, line 20: this fault did not happen: it waits for 'poll' number 1, and 0 were seen" in told
+
+
 def test_shipped_scenarios_are_listed_shown_and_copied(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -289,6 +312,10 @@ def test_the_json_schema_knows_every_key(capsys: pytest.CaptureFixture[str]) -> 
     assert {"topics", "members", "churn", "faults", "must", "duration"} <= set(schema["properties"])
     assert schema["properties"]["members"]["items"]["required"] == ["name", "topics"]
     assert schema["additionalProperties"] is False
+    protocol = schema["properties"]["members"]["items"]["properties"]["protocol"]["anyOf"]
+    assert protocol == [{"type": "string", "enum": ["classic", "consumer"]}, {"type": "string", "pattern": r"^\$\w+$"}]
+    told = schema["properties"]["faults"]["items"]["properties"]["action"]["description"].partition(":")[0]
+    assert told.split(", ") == list(ACTIONS)
 
 
 @pytest.mark.parametrize(
