@@ -55,6 +55,16 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the exit status. Wrong usage: 2; Ctrl-C where a command does not answer it: 130."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _carry_out(argv)
+    except KeyboardInterrupt:
+        from .interrupts import INTERRUPTED
+
+        print(f"coordinator{''.join(f' {word}' for word in argv[:1] if word in COMMANDS)}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _carry_out(argv: list[str]) -> int:
     asked = [argv[0]] if argv and argv[0] in COMMANDS else list(COMMANDS)
     commands: dict[str, Command] = {name: import_module(f"{__name__}.{name}") for name in asked}
     parser = _parser(commands)
@@ -70,11 +80,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = "\n".join(map(printable, str(error).split("\n")))
         print(f"coordinator {args.command}: error: {text}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        from .interrupts import INTERRUPTED
-
-        print(f"coordinator {args.command}: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:  # our reader went away, such as `head`
         sys.stderr.close()
         return 1

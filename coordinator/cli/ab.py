@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
     kinds = [kind.name for kind in base.members]
     variants = list(_variants(args.vary, kinds, args.settings))
     for option, path in (("--svg", args.svg), ("--png", args.png)):
-        _check_place(option, path)
+        check_place(option, path)
     scenarios = {name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants}
     results: dict[str, list[Measures]] = {name: [] for name in scenarios}
     seeds = 0
@@ -121,7 +121,7 @@ def _write(option: str, path: str, content: bytes) -> None:
         raise UsageError(f"{option} {path}: cannot be written: {error.strerror or error}") from None
 
 
-def _check_place(option: str, path: str | None) -> None:
+def check_place(option: str, path: str | None) -> None:
     """A picture's folder is there before anything runs. Raises UsageError."""
     if path is not None and (Path(path).is_dir() or not Path(path).parent.is_dir()):
         why = "Is a directory" if Path(path).is_dir() else "No such file or directory"

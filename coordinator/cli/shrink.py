@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import Subparsers, UsageError, description
+from .ab import check_place
 from .interrupts import INTERRUPTED, interruptible
 from .simulate import composed, replay, seed
 from .swarm import _count
@@ -33,8 +34,15 @@ def run(args: Namespace) -> int:
     from coordinator.simulator.shrinking import shrink
     from coordinator.simulator.toml_text import to_toml
 
+    path = Path(args.out or f"{Path(args.scenario).stem}-small.toml")
+    check_place("--out", str(path))
     raw = composed(args.scenario, args.settings)
-    wanted = _findings(raw, args.seed)
+    try:
+        with interruptible():
+            wanted = _findings(raw, args.seed)
+    except KeyboardInterrupt:
+        print(f"interrupted: whether {args.scenario} fails with seed {args.seed} is not known yet")
+        return INTERRUPTED
     if wanted is None:
         raise UsageError(f"{args.scenario}: cannot be run; `coordinator simulate {args.scenario}` says why")
     if not wanted:
@@ -57,7 +65,6 @@ def run(args: Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
         print("interrupted: the smallest one found so far")
-    path = Path(args.out or f"{Path(args.scenario).stem}-small.toml")
     text = to_toml(small)
     try:
         path.write_text(text, encoding="utf-8")

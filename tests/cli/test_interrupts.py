@@ -153,6 +153,38 @@ def test_what_was_made_smaller_so_far_is_written(
     assert main(["simulate", "fails-small.toml"]) == 1
 
 
+def test_before_it_is_known_whether_a_scenario_fails_there_is_nothing_smaller(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fails.toml").write_text(_ENDLESS.replace("7200h", "90s"))
+    interrupted_at(1, monkeypatch)
+    assert main(["shrink", "fails.toml", "--seed", "7"]) == 130
+    assert capsys.readouterr().out == "interrupted: whether fails.toml fails with seed 7 is not known yet\n"
+    assert not (tmp_path / "fails-small.toml").exists()
+
+
+def test_where_the_smaller_one_goes_is_looked_at_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr("coordinator.simulator.run.run_scenario", None)
+    assert main(["shrink", "crash_loop", "--out", str(tmp_path)]) == 2
+    assert main(["shrink", "crash_loop", "--out", str(tmp_path / "none" / "small.toml")]) == 2
+    told = capsys.readouterr().err
+    assert f"--out {tmp_path}: cannot be written: Is a directory" in told
+    assert "small.toml: cannot be written: No such file or directory" in told
+
+
+def test_while_a_command_line_is_read(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("coordinator.cli._parser", interrupted)
+    assert main(["explain", "some.jsonl"]) == 130
+    assert main(["no such command"]) == 130
+    assert capsys.readouterr().err == "coordinator explain: interrupted\ncoordinator: interrupted\n"
+
+
 def test_a_command_without_an_answer_of_its_own(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*args: object) -> None:
         raise KeyboardInterrupt
