@@ -108,6 +108,8 @@ SERVED: dict[int, ApiRange] = {
     77: ApiRange("share_group_describe", 1, 1, _NOT_SERVED),
     78: ApiRange("share_fetch", 1, 2, _NOT_SERVED),
     79: ApiRange("share_acknowledge", 1, 2, _NOT_SERVED),
+    80: ApiRange("add_raft_voter", 0, 1),
+    81: ApiRange("remove_raft_voter", 0, 0, "add_raft_voter"),
     83: ApiRange("initialize_share_group_state", 0, 0, _NOT_SERVED),
     84: ApiRange("read_share_group_state", 0, 0, _NOT_SERVED),
     85: ApiRange("write_share_group_state", 0, 1, _NOT_SERVED),

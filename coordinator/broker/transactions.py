@@ -153,8 +153,8 @@ class Transactions:
     # -- what handlers use
 
     def init_producer(self, transactional_id: str, timeout_ms: int, expected: Producer | None, call: Call) -> TransactionResult:
-        """`TransactionCoordinator.init_producer`; what it ends is ended after the answer."""
-        error = self.refuse(transactional_id, call.now)
+        """`TransactionCoordinator.init_producer`; what it ends is ended after the answer. Every broker looks at the timeout first."""
+        error = self.coordinator.refuse_timeout(transactional_id, timeout_ms) or self.refuse(transactional_id, call.now)
         if error:
             return TransactionResult(error)
         answer = self._ended(self.coordinator.init_producer(transactional_id, timeout_ms, expected, call.now, call.cause))

@@ -138,7 +138,8 @@ class Producers:
         state = self.states.get(producer_id)
         if state is None:
             return
-        if epoch < state.epoch or (transaction_version >= BOUND_TO_RISE and epoch == state.epoch):
+        bound_to_rise = transaction_version >= BOUND_TO_RISE and state.first_offset is not None  # else a marker may come again
+        if epoch < state.epoch or (bound_to_rise and epoch == state.epoch):
             raise BatchRefused(
                 ErrorCode.INVALID_PRODUCER_EPOCH, f"a marker of epoch {epoch} for producer {producer_id}, {state.epoch} was seen")
         if coordinator_epoch < state.coordinator_epoch:
@@ -147,7 +148,12 @@ class Producers:
                 f"a marker of coordinator epoch {coordinator_epoch}, {state.coordinator_epoch} was seen")
 
     def marked(self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int) -> int | None:
-        """A checked marker was appended; answers where the transaction that it ends began, None if there was nothing to end."""
+        """A checked marker was appended; answers where the transaction that it ends began, None if there was nothing to end.
+
+        Of an id below 0, which no producer has, nothing is remembered.
+        """
+        if producer_id < 0:
+            return None
         state = self.states.get(producer_id)
         if state is None:
             state = self.states[producer_id] = ProducerState(epoch)

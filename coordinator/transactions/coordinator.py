@@ -88,11 +88,10 @@ class TransactionCoordinator:
     def init_producer(
         self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int, cause: int | None
     ) -> TransactionResult:
-        """InitProducerId: 42, 50, 90, 51, or an id and an epoch. Kafka takes timeouts from 1 ms to transaction.max.timeout.ms."""
-        if not transactional_id:
-            return TransactionResult(ErrorCode.INVALID_REQUEST)
-        if not 0 < timeout_ms <= self.config.max_timeout_ms:
-            return TransactionResult(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        """InitProducerId: 42, 50, 90, 51, or an id and an epoch."""
+        refused = self.refuse_timeout(transactional_id, timeout_ms)
+        if refused:
+            return TransactionResult(refused)
         known = self.transactions.get(transactional_id)
         remembers = transactional_id not in self._loaded
         decision = self._if_writable(
@@ -101,6 +100,15 @@ class TransactionCoordinator:
         if decision.error:
             return TransactionResult(decision.error, ending=ending)
         return TransactionResult(producer=self._producer(transactional_id))
+
+    def refuse_timeout(self, transactional_id: str, timeout_ms: int) -> ErrorCode:
+        """Why an InitProducerId is refused, whoever coordinates its id: it names none (42), or its timeout is out of bounds (50).
+
+        Kafka takes timeouts from 1 ms to transaction.max.timeout.ms.
+        """
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        return ErrorCode.NONE if 0 < timeout_ms <= self.config.max_timeout_ms else ErrorCode.INVALID_TRANSACTION_TIMEOUT
 
     def add(self, transactional_id: str, producer: Producer, partitions: Collection[Partition], now: int, cause: int | None) -> ErrorCode:
         """AddPartitionsToTxn, AddOffsetsToTxn, and what Produce and TxnOffsetCommit add by themselves: 42, 49, 90, 51 or NONE."""

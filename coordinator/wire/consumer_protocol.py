@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
 from coordinator.slices import Slices
+from coordinator.wire.java_text import JAVA
 from coordinator.wire.primitives import MAX_STRING_BYTES
 from coordinator.wire.primitives import WireError as WireError  # what reading raises
 
@@ -222,7 +223,7 @@ class _Reader:
         return count
 
     def string(self) -> str:
-        return str(self.take(self.int16()), "utf-8", "replace")
+        return str(self.take(self.int16()), "utf-8", JAVA)
 
     def strings(self) -> tuple[str, ...]:
         """An array of strings; there may be 100,000, so that each is read in place."""
@@ -250,7 +251,7 @@ class _Reader:
                 if end > total or data[pos] > 0x7F:
                     self.pos = pos
                     self.string()  # raises
-                found.append(str(data[start:end], "utf-8", "replace"))
+                found.append(str(data[start:end], "utf-8", JAVA))
                 pos = end
             yield
         self.pos = pos
@@ -275,7 +276,7 @@ class _Reader:
 
     def nullable_string(self) -> str | None:
         size = self.int16()
-        return None if size < 0 else str(self.take(size), "utf-8", "replace")
+        return None if size < 0 else str(self.take(size), "utf-8", JAVA)
 
     def nullable_bytes(self) -> bytes | None:
         size = self.int32()

@@ -15,6 +15,7 @@ from struct import Struct as Layout
 from typing import Any, NoReturn
 
 from coordinator.wire.fields import Field, StructType
+from coordinator.wire.java_text import JAVA
 from coordinator.wire.primitives import WireError, read_string_length, read_tags, read_uvarint, take
 from coordinator.wire.source import LAYOUTS, SourceWriter, differs
 
@@ -163,7 +164,7 @@ class Decoder(SourceWriter):
         text = field.kind == "string"
         off = self.prefix("h" if text else "i", "length" if text else "number", target, path, nullable)
         cut = f"data[p:(p := p + n{' - 1' if off else ''})]"
-        self.emit(f'{target} = {cut}.decode("utf-8", "replace")' if text else f"{target} = {cut}")
+        self.emit(f'{target} = {cut}.decode("utf-8", "{JAVA}")' if text else f"{target} = {cut}")
         self.depth -= nullable
         self.checked = False
 

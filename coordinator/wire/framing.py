@@ -10,6 +10,7 @@ from __future__ import annotations
 from struct import Struct, error
 from typing import Final, NamedTuple
 
+from coordinator.wire.java_text import JAVA
 from coordinator.wire.messages import ENTRIES, flexible_version
 from coordinator.wire.primitives import WireError, read_tags, uvarint
 
@@ -69,7 +70,7 @@ def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str,
     client_id = ""
     if length > 0:
         end = pos + length
-        client_id = frame[pos:end].decode("utf-8", "replace")
+        client_id = frame[pos:end].decode("utf-8", JAVA)
         pos = end
     if version >= flexible:
         if frame[pos : pos + 1] == b"\0":  # no tagged fields: so it is with every client

@@ -55,7 +55,7 @@ class Admin:
         """The decoded answer to a request. Both go through bytes, so that only what the version carries is seen."""
         request = request_type(key)
         message = request.decode(version, request(**fields).encode(version))
-        handle = import_module(f"coordinator.broker.handlers.{SERVED[key].name}").handle
+        handle = import_module(f"coordinator.broker.handlers.{SERVED[key].handler or SERVED[key].name}").handle
         answer = handle(self.broker, Call(message, version, "test", "/127.0.0.1", 1, 0, LISTENER, 7))
         if isinstance(answer, Sliced):
             answer = whole(answer.work, 0)

@@ -199,3 +199,15 @@ def test_epochs_wrap() -> None:
     driver.broker.fetch_sessions._sessions[session.id].epoch = 0x7FFFFFFF
     assert session.ask(epoch=0x7FFFFFFF).error_code == 0
     assert session.ask(epoch=1).error_code == 0
+
+
+@pytest.mark.parametrize("session_id", [-268_435_455, 2_147_483_640, 0x7FFFFFFF])
+@pytest.mark.parametrize("epoch", [-1, 0, 1])
+def test_ids_that_belong_into_no_shard_fail_the_request(driver: DataDriver, session_id: int, epoch: int) -> None:
+    request = fetch_request(wanted(0), wait=0, session=(session_id, epoch), topic_id=driver.t.id)
+    answer = driver.fetch(request, 12)
+    assert (answer.error_code, answer.session_id, sizes(answer)) == (ErrorCode.UNKNOWN_SERVER_ERROR, session_id, [(0, -1, 0)])
+    assert driver.fetch(request, 13).responses == []
+    assert sizes(driver.fetch(request, 6)) == [(0, 0, 837)], "before sessions there were none"
+    inside = fetch_request(wanted(0), wait=0, session=(-268_435_454, 1))
+    assert driver.fetch(inside, 12).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND

@@ -99,7 +99,7 @@ def test_refusals(driver: DataDriver) -> None:
 
 
 def test_an_isolation_level_that_does_not_exist(driver: DataDriver) -> None:
-    request = ListOffsetsRequest(isolation_level=9, topics=[ListOffsetsTopic(name="t", partitions=[at(-1)])])
+    request = ListOffsetsRequest(replica_id=-1, isolation_level=9, topics=[ListOffsetsTopic(name="t", partitions=[at(-1)])])
     answer = driver.client_.ask(request, 10)
     assert isinstance(answer, ListOffsetsResponse)
     assert answer.topics[0].partitions[0].error_code == -1

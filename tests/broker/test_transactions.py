@@ -162,7 +162,7 @@ def test_several_transactions_at_once(driver: TransactionDriver) -> None:
     other = AddPartitionsToTxnTransaction(transactional_id="other", producer_id=0, producer_epoch=0, topics=topics, verify_only=True)
     results = driver.ask(AddPartitionsToTxnRequest(transactions=[one, other]), 4).results_by_transaction
     assert [[(row.partition_index, row.partition_error_code) for topic in result.topic_results for row in topic.results_by_partition]
-            for result in results] == [[(0, 0), (1, 0)], [(0, 49), (1, 49)]]
+            for result in results] == [[(0, 0), (0, 0), (1, 0)], [(0, 49), (1, 49)]], "a coordinator's answer has the rows of the request"
 
 
 @pytest.mark.parametrize(("version", "fenced"), [(0, 47), (1, 47), (2, 90), (4, 90)])
@@ -225,7 +225,7 @@ def test_readers_of_committed_records_stop_and_are_woken(driver: TransactionDriv
     driver.pass_time(1000)
     assert reader.answers() == []
     assert [p.last_stable_offset for p in partitions_of(driver.fetch(fetch_request(wanted(0, 0))))] == [0]
-    latest = ListOffsetsRequest(isolation_level=1, topics=[ListOffsetsTopic(name="t", partitions=[
+    latest = ListOffsetsRequest(replica_id=-1, isolation_level=1, topics=[ListOffsetsTopic(name="t", partitions=[
         ListOffsetsPartition(partition_index=0, timestamp=timestamp) for timestamp in (-1,)])])
     assert driver.ask(latest, 7).topics[0].partitions[0].offset == 0
     driver.end(False)

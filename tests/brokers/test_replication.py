@@ -233,9 +233,29 @@ def test_an_unclean_leader_loses_what_it_had_not() -> None:
 def test_offsets_of_a_follower_are_not_asked() -> None:
     cluster = Cluster()
     client = cluster.client(others(cluster)[0])
-    answer: Any = client.ask(ListOffsetsRequest(topics=[
+    answer: Any = client.ask(ListOffsetsRequest(replica_id=-1, topics=[
         ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]), 7)
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_offsets_for_replicas_and_debugging_consumers() -> None:
+    """What is not committed shows to who says that it is a replica, and to a debugging consumer (-2), whom followers answer, too."""
+    cluster = Cluster()
+    leader, (follower, slow) = cluster.partition().leader, others(cluster)
+    cluster.do(SlowFollower(slow, delay_ms=100_000))
+    client = cluster.client(leader)
+    client.send(produce(acks=1), 9)
+    assert told(client) == [ErrorCode.NONE]
+
+    def latest(node: int, replica: int) -> tuple[int, int]:
+        answer: Any = cluster.client(node).ask(ListOffsetsRequest(replica_id=replica, topics=[
+            ListOffsetsTopic(name="orders", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]), 7)
+        row = answer.topics[0].partitions[0]
+        return row.error_code, row.offset
+
+    cluster.pass_time(100)
+    assert [latest(leader, replica) for replica in (-1, -2, follower, 9)] == [(0, 0), (0, 1), (0, 1), (0, 1)]
+    assert [latest(follower, replica) for replica in (-1, -2, leader)] == [(6, -1), (0, 1), (6, -1)]
 
 
 def test_replicas_are_replica_logs() -> None:

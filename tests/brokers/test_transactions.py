@@ -10,7 +10,11 @@ from coordinator.cluster.record_codec import build_batch, read_records
 from coordinator.cluster.records import HEADER_SIZE, TRANSACTIONAL, parse_header
 from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from coordinator.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest, TopicData
 from coordinator.wire.messages.end_txn import EndTxnRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
@@ -73,6 +77,15 @@ def test_others_are_told_that_they_do_not_coordinate() -> None:
     for other in {1, 2, 3} - {node}:
         assert init(cluster, other).error_code == ErrorCode.NOT_COORDINATOR
     assert init(cluster, node).error_code == 0
+
+
+def test_every_broker_refuses_a_timeout_before_it_looks_for_the_coordinator() -> None:
+    cluster = Cluster()
+    other = min({1, 2, 3} - {coordinator_of(cluster)})
+    codes = [cluster.client(other).ask(InitProducerIdRequest(  # type: ignore[attr-defined]
+        transactional_id="t", transaction_timeout_ms=timeout_ms, producer_id=-1, producer_epoch=-1), 4).error_code
+        for timeout_ms in (0, -1, 900_001, 900_000)]
+    assert codes == [ErrorCode.INVALID_TRANSACTION_TIMEOUT] * 3 + [ErrorCode.NOT_COORDINATOR]
 
 
 def test_markers_reach_every_leader_and_its_followers() -> None:
@@ -216,17 +229,16 @@ def test_too_few_replicas_take_no_transactions() -> None:
     for follower in state_followers(cluster, node):
         cluster.do(SlowFollower(follower, delay_ms=100_000))
     client = cluster.client(node)
-    client.send(AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id="t", v3_and_below_producer_id=producer.producer_id,
-        v3_and_below_producer_epoch=producer.producer_epoch,
-        v3_and_below_topics=[AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0])]), 3)
+    client.send(AddPartitionsToTxnRequest(transactions=[AddPartitionsToTxnTransaction(
+        transactional_id="t", producer_id=producer.producer_id, producer_epoch=producer.producer_epoch,
+        topics=[AddPartitionsToTxnTopic(name="__consumer_offsets", partitions=[0])])]), 4)
     cluster.pass_time(5_000)  # until nobody is in sync but the leader
     assert end(cluster, node, producer) == ErrorCode.CONCURRENT_TRANSACTIONS, "what was written before is not replicated"
     cluster.pass_time(54_999)
     assert client.answers() == []
     cluster.pass_time(1)  # the transaction's timeout, as three real brokers do
     (told,) = client.answers()
-    (row,) = told.results_by_topic_v3_and_below[0].results_by_partition  # type: ignore[attr-defined]
+    (row,) = told.results_by_transaction[0].topic_results[0].results_by_partition  # type: ignore[attr-defined]
     assert row.partition_error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE, "not replicated in time"
     refused: Any = cluster.client(node).ask(
         InitProducerIdRequest(transactional_id=neighbour(cluster), transaction_timeout_ms=1, producer_id=-1, producer_epoch=-1), 4)

@@ -252,7 +252,7 @@ def test_a_marker_ends_what_was_asked_and_time_forgets_it() -> None:
 
 
 @pytest.mark.parametrize(("epoch", "coordinator", "version", "error"), [
-    (0, 3, 0, 47), (1, 3, 0, 0), (1, 3, 1, 0), (1, 3, 2, 47), (2, 3, 2, 0), (2, 2, 2, 52), (0, 2, 0, 47), (1, 4, 0, 0),
+    (0, 3, 0, 47), (1, 3, 0, 0), (1, 3, 1, 0), (1, 3, 2, 0), (2, 3, 2, 0), (2, 2, 2, 52), (0, 2, 0, 47), (1, 4, 0, 0),
 ])
 def test_markers_must_not_be_old(epoch: int, coordinator: int, version: int, error: int) -> None:
     log = PartitionLog()
@@ -263,6 +263,18 @@ def test_markers_must_not_be_old(epoch: int, coordinator: int, version: int, err
         assert (refusal.value.error, log.log_end_offset) == (error, 1)
     else:
         assert end(log, 1, epoch, version=version, coordinator=coordinator) == 1
+
+
+def test_the_epoch_of_a_marker_must_have_risen_where_it_ends_something() -> None:
+    """TXN-8, KIP-890: in transactions of version 2; a marker that comes again ends nothing, and is taken again."""
+    log = PartitionLog()
+    put(log, 1, epoch=1)
+    with pytest.raises(BatchRefused) as refusal:
+        end(log, 1, 1, version=2)
+    assert refusal.value.error == 47
+    end(log, 1, 2, version=2)
+    end(log, 1, 2, version=2)
+    assert (log.log_end_offset, log.last_stable_offset) == (3, 3)
 
 
 # -- what else moves

@@ -1,7 +1,8 @@
 """AddPartitionsToTxn (key 24), v0-5: partitions come into a transaction (KIP-98).
 
 v0-3 are for clients. v4-5 are for brokers, which ask for several transactions at once and may only verify (KIP-890); nobody is
-kept from asking. A partition that does not exist (3) takes the others of its transaction with it (55). v2: 90 in place of 47.
+kept from asking. A partition that does not exist (3), or for clients one of an internal topic (29, without any authorizer, too), takes
+the others of its transaction with it (55). v2: 90 in place of 47.
 A v4-5 request without any transaction: Kafka 4.3.1 never answers (KAFKA-BUG); here the answer is empty.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.model import INTERNAL_TOPICS
 from ...errors import ErrorCode
 from ...slices import ITEMS_A_STEP
 from ...transactions.decide import Producer
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 _KNOWS_PRODUCER_FENCED = 2
 _FIRST_BATCHED = 4
+_REFUSALS = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.TOPIC_AUTHORIZATION_FAILED})
+"""Of partitions, before anybody looks at the transaction."""
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
@@ -45,9 +49,9 @@ def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
     one = AddPartitionsToTxnTransaction(
         transactional_id=request.v3_and_below_transactional_id, producer_id=request.v3_and_below_producer_id,
         producer_epoch=request.v3_and_below_producer_epoch, topics=request.v3_and_below_topics)
-    errors = yield from _errors(broker, call, one)
+    errors = yield from _errors(broker, call, one, forbidden=INTERNAL_TOPICS)
     knows = call.version >= _KNOWS_PRODUCER_FENCED
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=(yield from _results(one.topics, errors, knows)))
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=(yield from _results(one, errors, knows)))
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
@@ -61,7 +65,7 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
         errors = yield from _errors(broker, call, one)
         waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(one.transactional_id)
         (written if waits else at_once).append(AddPartitionsToTxnResult(
-            transactional_id=one.transactional_id, topic_results=(yield from _results(one.topics, errors, knows=True))))
+            transactional_id=one.transactional_id, topic_results=(yield from _results(one, errors, knows=True))))
     return AddPartitionsToTxnResponse(results_by_transaction=at_once + written)
 
 
@@ -71,17 +75,24 @@ def _size(broker: Broker, transactional_id: str) -> int:
     return 0 if known is None else len(known.partitions)
 
 
-def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> Slices[dict[Partition, ErrorCode]]:
+def _errors(
+    broker: Broker, call: Call, one: AddPartitionsToTxnTransaction, forbidden: frozenset[str] = frozenset()
+) -> Slices[dict[Partition, ErrorCode]]:
     partitions: dict[Partition, ErrorCode] = {}
-    find, unknown = broker.cluster.partition, False
+    find, refused = broker.cluster.partition, False
     for count, topic in enumerate(one.topics, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
         for index in topic.partitions:
-            there = find(topic.name, index) is not None
-            partitions[topic.name, index] = ErrorCode.OPERATION_NOT_ATTEMPTED if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            unknown = unknown or not there
-    if unknown:
+            if topic.name in forbidden:
+                error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            elif find(topic.name, index) is None:
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            else:
+                error = ErrorCode.OPERATION_NOT_ATTEMPTED
+            partitions[topic.name, index] = error
+            refused = refused or error is not ErrorCode.OPERATION_NOT_ATTEMPTED
+    if refused:
         return partitions
     producer, transactions = Producer(one.producer_id, one.producer_epoch), broker.transactions
     if one.verify_only:
@@ -90,9 +101,15 @@ def _errors(broker: Broker, call: Call, one: AddPartitionsToTxnTransaction) -> S
 
 
 def _results(
-    topics: list[AddPartitionsToTxnTopic], errors: dict[Partition, ErrorCode], knows: bool
+    one: AddPartitionsToTxnTransaction, errors: dict[Partition, ErrorCode], knows: bool
 ) -> Slices[list[AddPartitionsToTxnTopicResult]]:
-    """One row a partition, however often it is named. `knows`: the version knows PRODUCER_FENCED."""
+    """The rows of the request, where the coordinator was asked; else one row a partition, however often it is named.
+
+    `knows`: the version knows PRODUCER_FENCED.
+    """
+    topics = one.topics
+    if not one.verify_only and not _REFUSALS.intersection(errors.values()):
+        return (yield from _as_asked(topics, errors, knows))
     by_topic: dict[str, AddPartitionsToTxnTopicResult] = {}
     told: set[Partition] = set()
     for count, topic in enumerate(topics, 1):
@@ -109,3 +126,16 @@ def _results(
             result.results_by_partition.append(AddPartitionsToTxnPartitionResult(
                 partition_index=index, partition_error_code=fenced(errors[partition], knows)))
     return list(by_topic.values())
+
+
+def _as_asked(
+    topics: list[AddPartitionsToTxnTopic], errors: dict[Partition, ErrorCode], knows: bool
+) -> Slices[list[AddPartitionsToTxnTopicResult]]:
+    results = []
+    for count, topic in enumerate(topics, 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        results.append(AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=[
+            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=fenced(errors[topic.name, index], knows))
+            for index in topic.partitions]))
+    return results

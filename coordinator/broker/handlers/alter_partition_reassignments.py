@@ -48,8 +48,9 @@ def _reassign_all(broker: Broker, call: Call, request: AlterPartitionReassignmen
             rows.append(_answer(partition, Refusal(ErrorCode.REQUEST_TIMED_OUT) if late else reassign(
                 broker.controller, topic.name, partition.partition_index, partition.replicas, call.now, call.cause,
                 allow_factor_change=request.allow_replication_factor_change)))
+    told = request.allow_replication_factor_change or late or not request.topics
     return AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=request.allow_replication_factor_change, responses=responses,
+        allow_replication_factor_change=told, responses=responses,
         error_code=ErrorCode.REQUEST_TIMED_OUT if late else 0, error_message=None if request.topics else "",
     )  # fmt: skip
 

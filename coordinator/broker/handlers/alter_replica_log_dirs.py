@@ -1,5 +1,7 @@
 """AlterReplicaLogDirs (key 34), v1-2: there is one directory, in which everything lies already; any other is not found (57).
 
+Before that Kafka looks whether the folder of the copy would have a name that a file system takes; it is longer than the topic's (17).
+
 A partition named for several directories goes by the last.
 """
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ..call import Call
     from ..core import Broker
 
+_LONGEST_NAME = 255
 
 def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
     """Answered at once, each partition by itself."""
@@ -37,6 +40,8 @@ def handle(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
 
 
 def _code(broker: Broker, path: str, topic: str, index: int) -> int:
+    if len(f"{topic}-{index}.{'0' * 32}-future") > _LONGEST_NAME:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
     if path != LOG_DIR:
         return ErrorCode.LOG_DIR_NOT_FOUND
     partition = broker.cluster.partition(topic, index)

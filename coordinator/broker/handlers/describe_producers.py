@@ -1,9 +1,13 @@
-"""DescribeProducers (key 61), v0: the producers that a partition's leader remembers (KIP-664). Unknown partitions are 3."""
+"""DescribeProducers (key 61), v0: the producers that a partition's leader remembers (KIP-664).
+
+Names that no topic can have are 17, unknown partitions 3.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
 from ...wire.messages.describe_producers import (
     DescribeProducersRequest,
@@ -32,6 +36,9 @@ def _topic(broker: Broker, topic: TopicRequest) -> TopicResponse:
 
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
+    invalid = why_invalid(topic)
+    if invalid is not None:
+        return PartitionResponse(partition_index=index, error_code=ErrorCode.INVALID_TOPIC_EXCEPTION, error_message=invalid)
     found = broker.cluster.partition(topic, index)
     if found is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -37,8 +37,12 @@ if TYPE_CHECKING:
 
 READ_COMMITTED = 1
 LEADER_TAGS_SINCE = 16
+SESSIONS_SINCE = 7
 FOLLOWERS_SERVE_SINCE = 11
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+_SHARD = 0x7FFF_FFFF // 8
+_SESSION_IDS = range(1 - _SHARD, 8 * _SHARD)
+"""Kafka keeps sessions in eight shards by their ids, and fails on ids that belong into none."""
 _NO_REPLICA = 0  # ids below are consumers: -1, and -2 for debugging ones
 
 
@@ -46,22 +50,24 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
     """Answer a fetch, or park it."""
     request = call.message
     assert isinstance(request, FetchRequest)
+    if request.session_id not in _SESSION_IDS and call.version >= SESSIONS_SINCE:
+        return _failed(request, request.session_id, call.version)
     fetch = broker.fetch_sessions.open(request, call.version, call.now)
     if isinstance(fetch, ErrorCode):
         return FetchResponse(error_code=fetch)
     operation = Operation(broker, call, request, fetch)
     if operation.partitions and request.isolation_level not in (0, READ_COMMITTED):
-        return _unknown_isolation_level(request)
+        return _failed(request)  # if there is any partition to read
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)
     return response
 
 
-def _unknown_isolation_level(request: FetchRequest) -> FetchResponse:
-    """An isolation level that does not exist: -1 everywhere, as Kafka answers if there is any partition to read."""
+def _failed(request: FetchRequest, session_id: int = 0, version: int = 0) -> FetchResponse:
+    """-1 everywhere, as Kafka answers what it fails on."""
     code = ErrorCode.UNKNOWN_SERVER_ERROR
-    return FetchResponse(error_code=code, responses=[
+    return FetchResponse(error_code=code, session_id=session_id, responses=[] if version >= TOPIC_IDS_SINCE else [
         FetchableTopicResponse(
             topic_id=topic.topic_id, topic=topic.topic, partitions=[_refused(partition.partition, code) for partition in topic.partitions])
         for topic in request.topics])

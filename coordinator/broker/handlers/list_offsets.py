@@ -3,6 +3,7 @@
 Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7, KIP-734), -4 earliest local (v8),
 -5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11, KIP-1023); any other negative, or one asked too early: 35.
 Readers of committed records are told of nothing at or behind the last stable offset: the latest is that offset.
+Who says that it is a replica is told of all that is there, committed or not; a debugging consumer (-2) as well, and by followers, too.
 Order of refusals: partition named twice (42), special (35), unknown (3), leader epoch (74, 75), not the leader (6). A leader whose high
 watermark has not come to the start of its epoch does not know the latest offset, nor one by time behind it (78, before v5: 5; KIP-207).
 """
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 READ_COMMITTED = 1
+CONSUMER, DEBUGGING_CONSUMER = -1, -2
 _ENTRY_BYTES = 16
 """Of a request, for each partition it names."""
 _KNOWS_NOT_AVAILABLE = 5
@@ -67,7 +69,7 @@ def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named:
             elif request.isolation_level not in (0, 1):
                 answer.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
             else:
-                _answer(broker, topic.name, asked, answer, budget, committed=request.isolation_level == READ_COMMITTED)
+                _answer(broker, topic.name, asked, answer, budget, request)
                 if answer.error_code == ErrorCode.OFFSET_NOT_AVAILABLE and call.version < _KNOWS_NOT_AVAILABLE:
                     answer.error_code = ErrorCode.LEADER_NOT_AVAILABLE
     return ListOffsetsResponse(topics=[
@@ -75,10 +77,12 @@ def _look_up_all(broker: Broker, call: Call, request: ListOffsetsRequest, named:
 
 
 def _answer(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, budget: Budget, *, committed: bool,
+    broker: Broker, topic: str, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse, budget: Budget,
+    request: ListOffsetsRequest,
 ) -> None:
     partition = broker.cluster.partition(topic, asked.partition_index)
-    answer.error_code = leader_fault(broker, partition, asked.current_leader_epoch)
+    answer.error_code = leader_fault(
+        broker, partition, asked.current_leader_epoch, followers_too=request.replica_id == DEBUGGING_CONSUMER)
     if partition is None or answer.error_code:
         return
     try:
@@ -86,6 +90,12 @@ def _answer(
     except BatchRefused as refusal:  # a record whose size was not looked at when it came
         answer.error_code = refusal.error
         return
+    if request.replica_id != CONSUMER:
+        if asked.timestamp == LATEST:
+            found = found._replace(offset=partition.log.log_end_offset)
+        answer.offset, answer.timestamp, answer.leader_epoch = found
+        return
+    committed = request.isolation_level == READ_COMMITTED
     if asked.timestamp >= 0 and found.offset >= partition.log.high_watermark:  # an offset that a batch only claims to hold
         found = TimestampedOffset()
     if committed and asked.timestamp not in _WHEREVER and found.offset >= partition.log.last_stable_offset:
@@ -98,9 +108,9 @@ def _answer(
     answer.offset, answer.timestamp, answer.leader_epoch = found
 
 
-def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int) -> int:
+def leader_fault(broker: Broker, partition: Partition | None, current_leader_epoch: int, *, followers_too: bool = False) -> int:
     """Why a leader's log may not be asked, or 0: unknown (3), no replica here (6), the caller's leader epoch is old (74) or new (75),
-    not the leader (6)."""
+    not the leader (6). `followers_too`: any replica may be asked."""
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if broker.node_id not in partition.replicas:
@@ -110,7 +120,7 @@ def leader_fault(broker: Broker, partition: Partition | None, current_leader_epo
             return ErrorCode.FENCED_LEADER_EPOCH
         if current_leader_epoch > partition.leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-    return 0 if partition.leader == broker.node_id else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return 0 if followers_too or partition.leader == broker.node_id else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def look_up(partition: Partition, timestamp: int, budget: Budget) -> TimestampedOffset:

@@ -3,7 +3,9 @@
 It is the brokers' own request, and nobody is kept from it here. The coordinator does not hear of it: it goes on to think that
 the transaction is open. v2 says under which transaction version a marker is written (2: its epoch must have risen, KIP-890).
 While the event log cannot be written, partitions of __consumer_offsets are refused (6), as by a leader that cannot write.
-Of a marker's partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it once, as in Kafka.
+Of a marker's partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it once (Kafka 4.3.1 never
+answers then: KAFKA-BUG). Markers of one producer are answered together, and one without partitions not at all. One that cannot be (no
+producer, no epoch) for a partition that is here fails the request, behind the markers that are already written (-1).
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster.model import CONSUMER_OFFSETS
 from ...cluster.partition_log import Marker
+from ...cluster.producers import NO_EPOCH
 from ...cluster.records import BatchRefused
 from ...errors import ErrorCode
 from ...slices import ITEMS_A_STEP
@@ -31,6 +34,11 @@ if TYPE_CHECKING:
     from ..call import Call, Result
     from ..core import Broker
 
+    Rows = dict[tuple[str, int], WritableTxnMarkerPartitionResult]
+    """The answer for one producer, by partition; that of its last marker counts."""
+
+_NO_PRODUCER = -1
+
 
 def handle(broker: Broker, call: Call) -> Sliced:
     """Always answered at once."""
@@ -40,25 +48,49 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _write_all(broker: Broker, call: Call, request: WriteTxnMarkersRequest) -> Slices[Result]:
-    markers = []
-    for entry in request.markers:
-        result, call = yield from _write(broker, call, entry)
-        markers.append(result)
-        call = call._replace(now=(yield)) if not len(markers) % ITEMS_A_STEP else call
-    return WriteTxnMarkersResponse(markers=markers)
+    results: dict[int, Rows] = {}
+    for count, entry in enumerate(request.markers, 1):
+        if _cannot_be(entry) and any(_held(broker, topic.name, index) for topic in entry.topics for index in topic.partition_indexes):
+            return _failed(request)
+        call = yield from _write(broker, call, entry, results.setdefault(entry.producer_id, {}))
+        call = call._replace(now=(yield)) if not count % ITEMS_A_STEP else call
+    return WriteTxnMarkersResponse(markers=[
+        WritableTxnMarkerResult(producer_id=producer_id, topics=_by_topic(rows)) for producer_id, rows in results.items() if rows])
 
 
-def _write(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple[WritableTxnMarkerResult, Call]]:
+def _by_topic(rows: Rows) -> list[WritableTxnMarkerTopicResult]:
+    topics: dict[str, WritableTxnMarkerTopicResult] = {}
+    for (name, _), row in rows.items():
+        topics.setdefault(name, WritableTxnMarkerTopicResult(name=name)).partitions.append(row)
+    return list(topics.values())
+
+
+def _cannot_be(entry: WritableTxnMarker) -> bool:
+    """Whether Kafka cannot make such a marker: it has no producer, or no epoch."""
+    return entry.producer_id == _NO_PRODUCER or entry.producer_epoch == NO_EPOCH
+
+
+def _failed(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    """-1 everywhere, as when a broker fails on a request; of a producer's markers only the last is told."""
+    last = {entry.producer_id: entry for entry in request.markers}
+    return WriteTxnMarkersResponse(markers=[
+        WritableTxnMarkerResult(producer_id=producer_id, topics=[
+            WritableTxnMarkerTopicResult(name=topic.name, partitions=[
+                WritableTxnMarkerPartitionResult(partition_index=index, error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+                for index in topic.partition_indexes])
+            for topic in entry.topics])
+        for producer_id, entry in last.items()])
+
+
+def _write(broker: Broker, call: Call, entry: WritableTxnMarker, rows: Rows) -> Slices[Call]:
     marker = Marker(
         entry.producer_id, entry.producer_epoch, entry.transaction_result, entry.coordinator_epoch, entry.transaction_version)
-    topics: dict[str, WritableTxnMarkerTopicResult] = {}
     named = {(topic.name, index): None for topic in entry.topics for index in topic.partition_indexes}
     partitions = sorted(named, key=lambda partition: _held(broker, *partition) is not None)
     for count, (name, index) in enumerate(partitions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
-        row = WritableTxnMarkerPartitionResult(partition_index=index)
-        topics.setdefault(name, WritableTxnMarkerTopicResult(name=name)).partitions.append(row)
+        row = rows[name, index] = WritableTxnMarkerPartitionResult(partition_index=index)
         found = _held(broker, name, index)
         if found is None:
             row.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -67,11 +99,14 @@ def _write(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple
         if found.leader != broker.node_id or (name == CONSUMER_OFFSETS and broker.log_is_blocked):
             row.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             continue
+        if entry.transaction_version < 0:
+            row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+            continue
         try:
             broker.transactions.write_marker(found, marker, call.now, call.cause)
         except BatchRefused as refusal:
             row.error_code = refusal.error
-    return WritableTxnMarkerResult(producer_id=entry.producer_id, topics=list(topics.values())), call
+    return call
 
 
 def _held(broker: Broker, name: str, index: int) -> Partition | None:
