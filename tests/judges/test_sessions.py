@@ -82,7 +82,8 @@ ALLOWED = {
     "its last heartbeat was held back": [fault(19_000, "FaultInjected", client="app-1", api="Heartbeat")],
     "its link was slow": [fault(10_000, "SlowMember", client="app-1", bytes_per_second=10)],
     "one of two faults that slow its link is over": [
-        *[fault(at, "SlowMember", client="app-1", bytes_per_second=10) for at in (5_000, 6_000)], fault(9_000, "MemberSpedUp", client="app-1")],
+        *[fault(at, "SlowMember", client="app-1", bytes_per_second=10) for at in (5_000, 6_000)],
+        fault(9_000, "MemberSpedUp", client="app-1")],
     "a pause is over, and its link is slow": [
         fault(5_000, "SlowMember", client="app-1", bytes_per_second=10), fault(6_000, "PauseMember", client="app-1"),
         fault(9_000, "MemberResumed", client="app-1")],
