@@ -50,7 +50,7 @@ class Holders:
     ) -> None:
         self._peers, self._removed, self._starts, self._written = peers, removed, starts, written
         self._asked_first = asked_first or {}
-        self._speaks_consumer = False
+        self._speaks_consumer = self._moved = False
         self._held: dict[TopicPartition, list[Held]] = {}
         self._open: dict[TopicPartition, dict[str, tuple[int, int]]] = {}
         self._committed: dict[TopicPartition, int] = {}
@@ -67,9 +67,10 @@ class Holders:
         """Whether a library may have gone back to the partition's first offset since then, as librdkafka 2.16 was seen to do.
 
         In a group of the consumer protocol (KIP-848) it repeats a question for the first offset that a second member's coming overtook,
-        and once takes the answer for its position, although it has read on, and committed, since.
+        and once takes the answer for its position, although it has read on, and committed, since. What a broker that is started anew is
+        asked first is not seen: where the coordinator changed it may have.
         """
-        return self._speaks_consumer and self._asked_first.get(place, -1) >= (at_ms or 0)
+        return self._speaks_consumer and (self._moved or self._asked_first.get(place, -1) >= (at_ms or 0))
 
     def may_hold(self, place: TopicPartition, offset: int, commit: CommitSeen) -> bool:
         """Whether another consumer than that of the commit may have fetched this record before, and be at work on it."""
@@ -90,6 +91,8 @@ class Holders:
         elif kind == "GenerationStored" and line["protocol_type"] == "consumer":
             for row in line["members"]:
                 self._stored(row["member_id"], row["assignment"], row["subscription"], seq)
+        elif kind == "GroupLoaded":
+            self._moved = True
         elif kind == "MemberReplaced":
             self._lost.add(line["replaced"])
         elif kind in _RECONCILED:

@@ -249,9 +249,9 @@ class ApplicationUnderTest:
     def others_own(self, peer: PeerHandle) -> Iterator[None]:
         """Whatever the peer has now is its own until the block ends: nothing of it may be processed by the application meanwhile."""
         self.told.peers.add(peer.member_id)
-        owned, first = frozenset((tp.topic, tp.partition) for tp in peer.owned), self._count()
-        yield
-        self.told.handovers.append(Handover(owned, first, self._count()))
+        owned, first, at = frozenset((tp.topic, tp.partition) for tp in peer.owned), self._count(), self.group.snapshot().generation
+        yield  # another consumer of the application may come meanwhile, and the partitions be given anew
+        self.told.handovers += [Handover(owned, first, self._count())] if self.group.snapshot().generation == at else []
 
     def peer_commits(self, peer: PeerHandle) -> None:
         """The peer commits everything in its partitions, as if it had processed it. Raises what a refused commit raises."""
