@@ -181,7 +181,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
         configs = BrokerConfigs(config, node_id=1)
         assignors(configs)
     check_replication(brokers["config"], configs, brokers["count"], where)
-    check_topics(topics, configs, places.where("topics"), where)
+    check_topics(topics, configs, brokers["count"], places.where("topics"), where)
     there = There(
         {kind.name: kind.count for kind in kinds}, {kind.name: kind.count for kind in producers},
         tuple(dict.fromkeys(kind.group for kind in kinds)), topics, brokers["count"], later, deleted,

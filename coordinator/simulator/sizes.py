@@ -16,9 +16,14 @@ from .reading import Plain, ScenarioError
 MOST_CLIENTS: Final = 20_000
 _MOST_BROKERS: Final = 100
 _MOST_PARTITIONS_IN_ALL: Final = 200_000
+_MOST_REPLICAS: Final = 600_000
 _MOST_INTERNAL: Final = 100_000
-_INTERNAL_PARTITIONS: Final = ("offsets.topic.num.partitions", "transaction.state.log.num.partitions")
-_FACTORS: Final = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
+_INTERNAL: Final = {
+    "offsets.topic.num.partitions": "offsets.topic.replication.factor",
+    "transaction.state.log.num.partitions": "transaction.state.log.replication.factor",
+}
+"""How many partitions, and how many replicas of each, internal topics have."""
+_FACTORS: Final = ("default.replication.factor", *_INTERNAL.values())
 
 
 def check_sizes(clients: int, where: Where) -> None:
@@ -46,7 +51,7 @@ def check_replication(given: Mapping[str, str], configs: BrokerConfigs, brokers:
             raise ScenarioError(f"{where.of(setting)}: {setting} = {configs.get_int(setting)}: needs as many brokers: {there}")
 
 
-def check_topics(topics: Mapping[str, int], configs: BrokerConfigs, where: Where, where_brokers: Where) -> None:
+def check_topics(topics: Mapping[str, int], configs: BrokerConfigs, brokers: int, where: Where, where_brokers: Where) -> None:
     """Names that Kafka would not have beside each other, and more partitions than memory would do for."""
     there = TopicNames(topics)
     for topic in topics:
@@ -54,10 +59,15 @@ def check_topics(topics: Mapping[str, int], configs: BrokerConfigs, where: Where
         if other is not None:
             said = f"{topic} and {other} differ only in dots and underscores, and Kafka has but one of them: give one another name"
             raise ScenarioError(f"{where.at(topic)}: {said}")
-    for setting in _INTERNAL_PARTITIONS:
+    for setting in _INTERNAL:
         if configs.get_int(setting) > _MOST_INTERNAL:
             raise ScenarioError(f"{where_brokers.of(setting)}: {setting} = {configs.get_int(setting)}: at most {_MOST_INTERNAL}")
     count = sum(topics.values())
     if count > _MOST_PARTITIONS_IN_ALL:
         most = f"a run has at most {_MOST_PARTITIONS_IN_ALL}, for each takes some 10 KB"
         raise ScenarioError(f"{where}: {count} partitions of all topics: {most}")
+    replicas = count * min(configs.get_int("default.replication.factor"), brokers)
+    replicas += sum(configs.get_int(number) * min(configs.get_int(factor), brokers) for number, factor in _INTERNAL.items())
+    if replicas > _MOST_REPLICAS:
+        most = f"a run has at most {_MOST_REPLICAS}, for each takes some 2 KB: give fewer partitions, or lower replication factors"
+        raise ScenarioError(f"{where}: {replicas} replicas of all partitions, internal topics' among them: {most}")

@@ -318,6 +318,15 @@ def test_the_json_schema_knows_every_key(capsys: pytest.CaptureFixture[str]) -> 
     assert told.split(", ") == list(ACTIONS)
 
 
+def test_more_replicas_than_memory_would_do_for_are_refused() -> None:
+    many = GOOD.replace("orders = 4", "orders = 6000\n[brokers]\ncount = 100\n[brokers.config]\n\"default.replication.factor\" = 100")
+    assert "s.toml, line 3: 600300 replicas of all partitions, internal topics' among them: a run has at most 600000" in refused(many)
+    assert read_scenario(many.replace("6000", "5997"), "s.toml").brokers == 100
+    internal = many.replace(
+        '"default.replication.factor" = 100', '"offsets.topic.num.partitions" = 100000\n"offsets.topic.replication.factor" = 7')
+    assert "706150 replicas of all partitions" in refused(internal)
+
+
 @pytest.mark.parametrize(
     ("tables", "told"),
     [
