@@ -78,6 +78,8 @@ def test_a_marker_that_cannot_be_fails_the_request(bad: tuple[int, int, int]) ->
 def test_other_odd_markers() -> None:
     driver = TransactionDriver()
     assert marked(driver, (5, 0, -1, [0, 8])) == [(5, [(8, 3), (0, -1)])]
+    marked(driver, (6, 3, 0, [1]))
+    assert marked(driver, (6, 2, -1, [1]), (7, 0, -1, [1])) == [(6, [(1, 47)]), (7, [(1, -1)])], "epochs come first"
     assert marked(driver, (5, 0, 0, [])) == []
     assert marked(driver, (5, 0, 0, [0]), (5, 0, 0, [0, 8])) == [(5, [(0, 0), (8, 3)])]
     assert marked(driver, (-2, 0, 9, [0])) == [(-2, [(0, 0)])]

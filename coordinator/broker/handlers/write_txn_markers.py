@@ -99,10 +99,11 @@ def _write(broker: Broker, call: Call, entry: WritableTxnMarker, rows: Rows) -> 
         if found.leader != broker.node_id or (name == CONSUMER_OFFSETS and broker.log_is_blocked):
             row.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             continue
-        if entry.transaction_version < 0:
-            row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
-            continue
         try:
+            if entry.transaction_version < 0:
+                found.log.producers.check_marker(entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0)
+                row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
+                continue
             broker.transactions.write_marker(found, marker, call.now, call.cause)
         except BatchRefused as refusal:
             row.error_code = refusal.error
