@@ -94,7 +94,8 @@ class ProducerLife(lives.Life):
         found = answer["topics"][0]["partitions"][0]
         for producer in found["active_producers"]:
             del producer["coordinator_epoch"]
-        found["active_producers"].sort(key=lambda producer: int(producer["producer_id"]))
+        names = self.c.s.names  # which of two ids is the lower one depends on the blocks that brokers drew before
+        found["active_producers"].sort(key=lambda producer: str(names.value("producer_id", producer["producer_id"])))
         self.c.s.say(f"producers of {self.c.s.names.text(topic)}-{index}", found)
         entries = [{"partition_index": index, "timestamp": -1}]
         self.c.at(leader).ask("ListOffsets", 7, replica_id=-1, isolation_level=1, topics=[{"name": topic, "partitions": entries}])
