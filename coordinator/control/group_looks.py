@@ -42,7 +42,7 @@ class GroupLooks:
     def rebalances(self) -> list[dict[str, Any]]:
         """Its rebalances so far: why each began (`because`), when, how long its phases took, who got and lost what. None: an empty list.
 
-        They are those of `coordinator explain --format json` (docs/event_log.md).
+        They are those of `coordinator explain --format json` (docs/event_log.md). In a consumer group (KIP-848) each group epoch is one.
         """
         raise NotImplementedError
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
+from .consumer_epochs import EpochView, plain
 from .detail import sentence
 from .notes import told
 from .reader import Line, LineNumbers, LogError, numbered
@@ -167,7 +168,10 @@ def as_plain(timeline: Timeline, groups: Iterable[GroupView], generation: int | 
                 "leader": group.leader,
                 "assignor": group.assignor,
                 "members": [_member(member) for member in group.members.values()],
-                "rebalances": [_told(timeline, entry, _rebalance) for entry in selected(group, generation) if isinstance(entry, Rebalance)],
+                "rebalances": [
+                    *[_told(timeline, entry, _rebalance) for entry in selected(group, generation) if isinstance(entry, Rebalance)],
+                    *[_epoch(epoch) for epoch in _epochs(group, generation)],
+                ],
                 "notes": [_told(timeline, entry, _note) for entry in selected(group, generation) if isinstance(entry, Note)],
             }
             for group in groups
@@ -213,6 +217,15 @@ def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
         "unowned_longest_ms": rebalance.unowned.longest_ms,
         "steps": [{"seq": step.line["seq"], "at_ms": step.at_ms, "times": step.times, "text": sentence(step)} for step in rebalance.steps],
     }
+
+
+def _epochs(group: GroupView, generation: int | None) -> list[EpochView]:
+    every = [] if group.epochs is None else group.epochs.views
+    return [epoch for epoch in every if generation in (None, epoch.epoch)]
+
+
+def _epoch(epoch: EpochView) -> dict[str, Any]:
+    return plain(epoch) | {"causes": [_cause(line) for line in epoch.causes]}
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .consumer_epochs import Epochs
     from .consumer_state import ConsumerState
     from .consumer_story import ConsumerStory
 
@@ -211,6 +212,7 @@ class GroupView:
     state: str = "Empty"
     consumers: ConsumerStory | None = None  # what is known of it as a consumer group (KIP-848)
     followed: ConsumerState | None = None  # the same where its story is not told
+    epochs: Epochs | None = None  # its rebalances as a consumer group
     given_up_as: str = ""  # its state when a coordinator gave it up, while it is Dead for that reason
     generation: int = 0
     leader: str | None = None

@@ -30,6 +30,30 @@ def test_each_new_epoch_is_a_rebalance(emulator: Emulator) -> None:
             group.verify(since=mark).rebalances(at_most=1)
 
 
+def test_the_rebalances_of_a_consumer_group_are_its_epochs(emulator: Emulator) -> None:
+    """Who moved what, why, and when it was over; one that the next epoch overtook is interrupted, and one without members empty."""
+    with emulator:
+        group = emulator.group("g")
+        with emulator.peer("g", topics=["orders"], config=CONSUMER) as peer:
+            peer.wait_stable()
+            with emulator.peer("g", topics=["orders"], config=CONSUMER) as other:
+                group.wait(state="Stable", members=2, assigned="all")
+                ids = peer.member_id, other.member_id
+            group.wait(state="Stable", members=1, assigned="all")
+        group.wait(state="Empty")
+        every = group.rebalances
+    first, second, third, fourth = every
+    assert [rebalance["outcome"] for rebalance in every] == ["stable", "stable", "stable", "empty"]
+    assert (first["assignments"][0]["added"], first["assignor"]) == ({"orders": (0, 1, 2, 3)}, "uniform")
+    moved = {share["member_id"]: (share["added"], share["revoked"]) for share in second["assignments"]}
+    assert {ids[0], ids[1]} == set(moved) and moved[ids[0]][1] == moved[ids[1]][0] != {}
+    assert second["because"] == f"{ids[1]} changed its subscription" and second["ended_ms"] == third["started_ms"]
+    assert second["started_ms"] <= second["assigned_ms"] <= second["stable_ms"]
+    assert third["assignments"][0]["added"] == moved[ids[1]][0] and third["because"] == f"{ids[1]} left"
+    assert (fourth["assignments"], fourth["stable_ms"]) == ([], None)
+    assert {line["type"] for line in second["causes"]} >= {"ConsumerMemberSubscribed"}
+
+
 def test_who_leaves_left_cleanly_by_any_of_its_names(emulator: Emulator) -> None:
     with emulator:
         with emulator.peer("g", topics=["orders"], config={**CONSUMER, "client.id": "mine"}) as peer:
