@@ -7,6 +7,7 @@ chunks that were not finished are removed first.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -35,6 +36,8 @@ _BIN_MS, _SHORTEST_BIN_MS = 6_000.0, 1_500.0
 _BINS_A_SLOT = 6
 _RESULT = "chunk long, rows string, problem string"
 _RESULT_SCHEMA = pa.schema([("chunk", pa.int64()), ("rows", pa.string()), ("problem", pa.string())])
+_LARGE = 100_000.0
+"""The weight of a simulation of some hundred members for ten minutes."""
 _OF_METRICS = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 
 
@@ -139,6 +142,8 @@ def simulate_bin(
             for cell in bin_:
                 path = str(out / "logs" / f"{cell.cell_id}.jsonl.gz") if keep == "logs" else None
                 run_cell(cell, scenario, text, writer.emit, log_path=path, windows=windows, tables=only)
+                if cell.weight >= _LARGE:  # thousands of members would stay in memory beside those of the next one
+                    gc.collect()
     except OSError as error:
         return {"chunk": chunk, "rows": "", "problem": f"{error.filename or out}: {error.strerror or error}"}
     return {"chunk": chunk, "rows": json.dumps(writer.counts), "problem": ""}
