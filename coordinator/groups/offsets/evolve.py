@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 def _committed(group: Group, event: OffsetsCommitted, at: int) -> None:
     commit, pending = group.offsets.commit, group.pending_offsets
+    anybody_waits = bool(pending)
     for topic, partition, offset, leader_epoch, metadata, expire_ms in event.offsets:
         commit(topic, partition, Offset(offset, leader_epoch, metadata, at, expire_ms))
-        if pending:
+        if anybody_waits:
             pending.overtake((topic, partition))
 
 
