@@ -48,7 +48,8 @@ def test_a_peer_loses_what_it_had_once_and_joins_again(emulator: Emulator, proto
 
 def test_who_has_nothing_cannot_lose_it(emulator: Emulator) -> None:
     group = emulator.group("g")
-    with group.peer(["orders"], config=_FAST) as peer, emulator.hold("SyncGroup", group="g"):
+    held = emulator.hold("SyncGroup", group="g")  # before the peer is on its way
+    with group.peer(["orders"], config=_FAST) as peer, held:
         group.wait(state="CompletingRebalance")
         with pytest.raises(ControlError, match="has no partitions that it could lose"):
             group.lose(peer.client_id)
