@@ -5,13 +5,15 @@ Follows the events of one group, for those who ask for rebalances as plain value
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .consumer_story import Partitions
 from .reader import Line
 from .words import printable
+
+_ANOTHER_MEMBERSHIP = frozenset({"ConsumerGroupCreated", "ConsumerGroupUpgraded", "ConsumerGroupDowngraded", "MembershipReset"})
 
 
 class Target(NamedTuple):
@@ -47,16 +49,16 @@ class Epochs:
         self.views: list[EpochView] = []
         self._targets: dict[str, Partitions] = {}
 
-    def follow(self, line: Line, state: str, causes: list[Line]) -> None:
-        """One event of the group, and the state that it is in then. `causes`: the event's, back to the first."""
+    def follow(self, line: Line, state: str, chain: Callable[[int | None], list[Line]]) -> None:
+        """One event of the group, and the state that it is in then. `chain`: gives a line and its causes, back to the first."""
         kind, current = line["type"], self.views[-1] if self.views else None
         if kind == "GroupEpochBumped":
-            if current is not None:
-                current.ended_ms = line["at_ms"]
-                if current.outcome in ("assigning", "reconciling"):
-                    current.outcome = "interrupted"
-            current = EpochView(line["seq"], line["group_epoch"], line["at_ms"], line["reason"], causes)
+            self._end(line["at_ms"])
+            current = EpochView(line["seq"], line["group_epoch"], line["at_ms"], line["reason"], chain(line["cause"]))
             self.views.append(current)
+        elif kind in _ANOTHER_MEMBERSHIP:
+            self._end(line["at_ms"])
+            self._targets = {}
         elif kind == "ConsumerMemberReplaced":
             self._targets[line["member"]] = self._targets.pop(line["replaced"], {})
         elif kind == "ConsumerMemberRemoved":
@@ -65,8 +67,16 @@ class Epochs:
             targets = self._assigned(line)
             if current is not None and line["assignment_epoch"] == current.epoch:
                 current.assignor, current.assigned_ms, current.targets = line["assignor"], line["at_ms"], targets
-        if current is not None and current.stable_ms is None and current.outcome != "empty":
+        if current is not None and current.ended_ms is None and current.stable_ms is None and current.outcome != "empty":
             self._settle(current, line["at_ms"], state)
+
+    def _end(self, at_ms: int) -> None:
+        """The last epoch is over, whether it came to an end or not."""
+        if self.views and self.views[-1].ended_ms is None:
+            last = self.views[-1]
+            last.ended_ms = at_ms
+            if last.outcome in ("assigning", "reconciling"):
+                last.outcome = "interrupted"
 
     def _assigned(self, line: Line) -> list[Target]:
         before, after = self._targets, dict(self._targets)

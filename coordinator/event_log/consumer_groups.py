@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .consumer_epochs import Epochs
 from .consumer_state import ConsumerState
 from .consumer_story import KINDS as KINDS
@@ -19,13 +21,13 @@ def follow_consumer_event(group: GroupView, line: Line) -> None:
     group.state = group.followed.state()
 
 
-def note_consumer_event(group: GroupView, line: Line, causes: list[Line]) -> None:
-    """Tell one event of a consumer group, and remember what later sentences need. `causes`: the event's, back to the first."""
+def note_consumer_event(group: GroupView, line: Line, chain: Callable[[int | None], list[Line]]) -> None:
+    """Tell one event of a consumer group, and remember what later sentences need. `chain`: as `Timeline.chain`."""
     if group.consumers is None or group.epochs is None:
         group.consumers, group.epochs = ConsumerStory(), Epochs()
     sentence = group.consumers.tell(line)
     group.state = group.consumers.state()
-    group.epochs.follow(line, group.state, causes)
+    group.epochs.follow(line, group.state, chain)
     member = line.get("member")
     names = [printable(member)] if member else []
     group.entries.append(

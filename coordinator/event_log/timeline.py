@@ -340,7 +340,7 @@ class Timeline:
 
     def _consumers(self, group: GroupView, line: Line) -> None:
         if self.stories:
-            note_consumer_event(group, line, self.chain(line["cause"]))
+            note_consumer_event(group, line, self.chain)
         else:
             follow_consumer_event(group, line)
 

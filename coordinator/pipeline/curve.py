@@ -238,5 +238,5 @@ _FOOT = """
 
 {measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
 than those of the tables were not computed for this page, nor more seeds of the largest ones: a simulation of 10,000 members takes some
-seven minutes of one core, and 20 seeds of every size and protocol about seven hours of two.
+seven minutes of one core, and 20 seeds of every size and protocol, by an estimate, seven hours of two.
 """

@@ -37,7 +37,7 @@ _BINS_A_SLOT = 6
 _RESULT = "chunk long, rows string, problem string"
 _RESULT_SCHEMA = pa.schema([("chunk", pa.int64()), ("rows", pa.string()), ("problem", pa.string())])
 _LARGE = 100_000.0
-"""The weight of a simulation of some hundred members for ten minutes."""
+"""The weight of a simulation of about 800 members for ten minutes."""
 _OF_METRICS = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 
 
