@@ -10,6 +10,7 @@ producer, no epoch) for a partition that is here fails the request, behind the m
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...cluster.model import CONSUMER_OFFSETS
@@ -17,7 +18,7 @@ from ...cluster.partition_log import Marker
 from ...cluster.producers import NO_EPOCH
 from ...cluster.records import BatchRefused
 from ...errors import ErrorCode
-from ...slices import ITEMS_A_STEP
+from ...slices import ITEMS_A_STEP, each
 from ...wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
@@ -29,6 +30,8 @@ from ...wire.messages.write_txn_markers import (
 from ..call import Sliced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...cluster import Partition
     from ...slices import Slices
     from ..call import Call, Result
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
     Rows = dict[tuple[str, int], WritableTxnMarkerPartitionResult]
     """The answer for one producer, by partition; that of its last marker counts."""
+    Named = dict[tuple[str, int], None]
+    """Partitions, in order."""
 
 _NO_PRODUCER = -1
 
@@ -50,17 +55,37 @@ def handle(broker: Broker, call: Call) -> Sliced:
 def _write_all(broker: Broker, call: Call, request: WriteTxnMarkersRequest) -> Slices[Result]:
     results: dict[int, Rows] = {}
     for count, entry in enumerate(request.markers, 1):
-        if _cannot_be(entry) and any(_held(broker, topic.name, index) for topic in entry.topics for index in topic.partition_indexes):
-            return _failed(request)
-        call = yield from _write(broker, call, entry, results.setdefault(entry.producer_id, {}))
+        unknown, here, call = yield from _parted(broker, call, entry)
+        if here and _cannot_be(entry):
+            return (yield from _failed(request))
+        call = yield from _write(broker, call, entry, chain(unknown, here), results.setdefault(entry.producer_id, {}))
         call = call._replace(now=(yield)) if not count % ITEMS_A_STEP else call
-    return WriteTxnMarkersResponse(markers=[
-        WritableTxnMarkerResult(producer_id=producer_id, topics=_by_topic(rows)) for producer_id, rows in results.items() if rows])
+    markers = []
+    for producer_id, rows in results.items():
+        if rows:
+            markers.append(WritableTxnMarkerResult(producer_id=producer_id, topics=(yield from _by_topic(rows))))
+    return WriteTxnMarkersResponse(markers=markers)
 
 
-def _by_topic(rows: Rows) -> list[WritableTxnMarkerTopicResult]:
+def _parted(broker: Broker, call: Call, entry: WritableTxnMarker) -> Slices[tuple[Named, Named, Call]]:
+    """The partitions that a marker names, each once: those that the broker has no replica of, and the others."""
+    unknown: Named = {}
+    here: Named = {}
+    count = 0
+    for topic in entry.topics:
+        for index in topic.partition_indexes:
+            count += 1
+            if not count % ITEMS_A_STEP:
+                call = call._replace(now=(yield))
+            (unknown if _held(broker, topic.name, index) is None else here)[topic.name, index] = None
+    return unknown, here, call
+
+
+def _by_topic(rows: Rows) -> Slices[list[WritableTxnMarkerTopicResult]]:
     topics: dict[str, WritableTxnMarkerTopicResult] = {}
-    for (name, _), row in rows.items():
+    for count, ((name, _), row) in enumerate(rows.items(), 1):
+        if not count % ITEMS_A_STEP:
+            yield
         topics.setdefault(name, WritableTxnMarkerTopicResult(name=name)).partitions.append(row)
     return list(topics.values())
 
@@ -70,23 +95,26 @@ def _cannot_be(entry: WritableTxnMarker) -> bool:
     return entry.producer_id == _NO_PRODUCER or entry.producer_epoch == NO_EPOCH
 
 
-def _failed(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+def _failed(request: WriteTxnMarkersRequest) -> Slices[WriteTxnMarkersResponse]:
     """-1 everywhere, as when a broker fails on a request; of a producer's markers only the last is told."""
     last = {entry.producer_id: entry for entry in request.markers}
-    return WriteTxnMarkersResponse(markers=[
-        WritableTxnMarkerResult(producer_id=producer_id, topics=[
-            WritableTxnMarkerTopicResult(name=topic.name, partitions=[
-                WritableTxnMarkerPartitionResult(partition_index=index, error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
-                for index in topic.partition_indexes])
-            for topic in entry.topics])
-        for producer_id, entry in last.items()])
+    markers = []
+    for producer_id, entry in last.items():
+        topics = []
+        for topic in entry.topics:
+            topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=(yield from each(topic.partition_indexes, _refused))))
+            yield
+        markers.append(WritableTxnMarkerResult(producer_id=producer_id, topics=topics))
+    return WriteTxnMarkersResponse(markers=markers)
 
 
-def _write(broker: Broker, call: Call, entry: WritableTxnMarker, rows: Rows) -> Slices[Call]:
+def _refused(index: int) -> WritableTxnMarkerPartitionResult:
+    return WritableTxnMarkerPartitionResult(partition_index=index, error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+def _write(broker: Broker, call: Call, entry: WritableTxnMarker, partitions: Iterable[tuple[str, int]], rows: Rows) -> Slices[Call]:
     marker = Marker(
         entry.producer_id, entry.producer_epoch, entry.transaction_result, entry.coordinator_epoch, entry.transaction_version)
-    named = {(topic.name, index): None for topic in entry.topics for index in topic.partition_indexes}
-    partitions = sorted(named, key=lambda partition: _held(broker, *partition) is not None)
     for count, (name, index) in enumerate(partitions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
