@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ..errors import ErrorCode
@@ -137,10 +138,9 @@ def _has_errors(value: object, depth: int) -> bool:
                     if _has_errors(item, depth - 1):
                         return True
             else:
-                for code in inner.codes:
-                    for item in items:
-                        if getattr(item, code):
-                            return True
+                for code_of in inner.code_getters:
+                    if any(map(code_of, items)):
+                        return True
     return False
 
 
@@ -168,6 +168,7 @@ class _Fields(NamedTuple):
     places: tuple[tuple[str, str], ...]
     inner: tuple[str, ...]
     codes: tuple[str, ...]
+    code_getters: tuple[attrgetter[int], ...]
     own: tuple[str, ...]
 
 
@@ -175,11 +176,13 @@ class _FieldsByType(dict[type, _Fields]):
     """Worked out when a type is met first."""
 
     def __missing__(self, kind: type) -> _Fields:
+        codes = tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name))
         fields = self[kind] = _Fields(
             lists=tuple(field.name for field in getattr(kind, "fields", ()) if field.kind == "array" and not isinstance(field.elem, Field)),
             places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
             inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
-            codes=tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name)),
+            codes=codes,
+            code_getters=tuple(attrgetter(code) for code in codes),
             own=tuple(name for name in ("group_instance_id", "transactional_id") if hasattr(kind, name)))
         return fields
 

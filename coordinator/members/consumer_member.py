@@ -23,7 +23,7 @@ from .consumer_states import FATAL, JOIN_EPOCH, LEAVE_EPOCH, UNSUBSCRIBED, Consu
 from .effects import Closed, RebalanceListener, SilentListener
 from .faults import ListenerFault, MemberFault
 from .group_member import AnswerTable, GroupMember
-from .participant import InFlight, Participant
+from .participant import InFlight
 from .requests import Unsupported
 from .subscription import Partitions, topic_names
 
@@ -44,12 +44,8 @@ class ConsumerMember(GroupMember):
     ) -> None:  # fmt: skip
         if not config.speaks_consumer:
             raise MemberConfigError("group.protocol=classic: that is what a Member speaks, not a ConsumerMember")
-        self._m = ConsumerMembership(config, listener or SilentListener(), chance, now, member_id)
+        self._p = self._m = ConsumerMembership(config, listener or SilentListener(), chance, now, member_id)
         self._closing = None
-
-    @property
-    def _p(self) -> Participant:
-        return self._m
 
     # -- what it is ----------------------------------------------------------------------------------------------------
 

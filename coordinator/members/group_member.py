@@ -35,7 +35,7 @@ DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 class GroupMember(ABC):
     """A member of one group, as its driver sees it."""
 
-    __slots__ = ("_closing",)
+    __slots__ = ("_closing", "_p")
 
     ANSWERS: ClassVar[AnswerTable] = {
         FindCoordinatorRequest: discovery.on_find,
@@ -45,13 +45,10 @@ class GroupMember(ABC):
     """Who takes the answer to each kind of request."""
 
     _closing: Closing | None
+    _p: Participant
+    """Its state, which a protocol's own member knows more of."""
 
     # -- what a protocol adds ------------------------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def _p(self) -> Participant:
-        """Its state."""
 
     @property
     @abstractmethod
@@ -167,7 +164,7 @@ class GroupMember(ABC):
     @property
     def positions_known(self) -> bool:
         """Have the committed offsets of all its partitions been fetched?"""
-        return not self._p.subscribed.unknown_positions()
+        return self._p.subscribed.positions_known
 
     @property
     def closed(self) -> bool:

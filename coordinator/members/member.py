@@ -32,7 +32,7 @@ from .config import MemberConfig, MemberConfigError
 from .effects import FetchMetadata, RebalanceListener, SilentListener
 from .group_member import AnswerTable, GroupMember, earlier
 from .membership import Membership
-from .participant import InFlight, Participant
+from .participant import InFlight
 from .requests import Unsupported
 from .states import STABLE, MemberState
 from .subscription import Partitions, topic_names
@@ -59,12 +59,8 @@ class Member(GroupMember):
             protocol = common_protocol(assignors)
         except AssignorError as error:
             raise MemberConfigError(f"partition.assignment.strategy: {error}") from error
-        self._m = Membership(config, assignors, protocol.name == "COOPERATIVE", listener or SilentListener(), chance, now)
+        self._p = self._m = Membership(config, assignors, protocol.name == "COOPERATIVE", listener or SilentListener(), chance, now)
         self._closing = None
-
-    @property
-    def _p(self) -> Participant:
-        return self._m
 
     @property
     def state(self) -> MemberState:
@@ -228,7 +224,7 @@ class Member(GroupMember):
     def commits_at(self) -> int | None:
         """When a quiet member commits all its positions of its own accord; None: it does not, or does not know them all yet."""
         m = self._m
-        knows = m.config.enable_auto_commit and m.subscribed.positions and not m.subscribed.unknown_positions()
+        knows = m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
         return m.next_auto_commit_at if knows else None
 
     def commit_request(self) -> OffsetCommitRequest:

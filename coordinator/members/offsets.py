@@ -233,7 +233,7 @@ def next_deadline(m: Participant, *, settled: bool) -> int | None:
         subscribed = m.subscribed
         if m.config.enable_auto_commit and subscribed.positions:
             due = m.next_auto_commit_at
-        if not m.offsets_in_flight and (due is None or m.offsets_again_at < due) and subscribed.unknown_positions():
+        if not m.offsets_in_flight and (due is None or m.offsets_again_at < due) and not subscribed.positions_known:
             due = m.offsets_again_at
     if m.prepare_commit is not None and m.join_prepare_expires_at is not None:
         due = m.join_prepare_expires_at if due is None else min(due, m.join_prepare_expires_at)

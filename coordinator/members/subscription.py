@@ -102,6 +102,11 @@ class Subscribed:
         self.positions = {partition: position for partition, position in self.positions.items() if partition in kept}
         self.looked_up &= kept
 
+    @property
+    def positions_known(self) -> bool:
+        """Are the committed offsets of all owned partitions known, or known not to be?"""
+        return len(self.looked_up) == len(self.owned)
+
     def unknown_positions(self) -> Partitions:
         """Owned partitions whose committed offset has not been asked for."""
         if len(self.looked_up) == len(self.owned):

@@ -243,7 +243,7 @@ class _CompactedEvents:
             return
         match event:
             case ev.OffsetsCommitted(offsets=offsets):
-                keys: dict[Hashable, None] = dict.fromkeys((o.topic, o.partition) for o in offsets)
+                keys: dict[Hashable, None] = dict.fromkeys([o[:2] for o in offsets])
                 self._own(offset, keys)
                 self._entries[offset] = _Entry(at_ms, event, len(keys))
             case ev.OffsetsPending(producer_id=producer_id):
@@ -273,7 +273,7 @@ class _CompactedEvents:
     def _own(self, offset: int, keys: Collection[Hashable]) -> None:
         owners = self._owners
         former = owners.get(next(iter(keys))) if len(keys) > 1 else None
-        if former is not None and self._entries[former].live == len(keys) and all(owners.get(key) == former for key in keys):
+        if former is not None and self._entries[former].live == len(keys) == list(map(owners.get, keys)).count(former):
             del self._entries[former]  # all that is left of one event, as when a member commits the same partitions again
             owners.update(dict.fromkeys(keys, offset))
             return

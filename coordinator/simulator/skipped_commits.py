@@ -112,13 +112,13 @@ class Commits:
 class Commit:
     """A commit of a quiet member: when it is sent, arrives and is answered. `beat`: as `Commits.send` takes it."""
 
-    __slots__ = ("_beat", "_commits", "_is_over", "_response", "answered", "arrives", "sent_at")
+    __slots__ = ("_beat", "_commits", "_is_over", "_is_refused", "_response", "answered", "arrives", "sent_at")
 
     def __init__(self, commits: Commits, beat: Beat | None, sent_at: int, arrives: int, answered: int) -> None:
         self._commits, self._beat = commits, beat
         self.sent_at, self.arrives, self.answered = sent_at, arrives, answered
         self._response: OffsetCommitResponse | None = None
-        self._is_over = False
+        self._is_over = self._is_refused = False
 
     def arrive(self) -> None:
         """It is at the coordinator now, unless it was sent as bytes after all."""
@@ -127,13 +127,9 @@ class Commit:
         commits = self._commits
         self._response = commits.handle(self.arrives)
         commits.renewed()
-        if self._is_refused:
+        if any(row.error_code for topic in self._response.topics for row in topic.partitions):
+            self._is_refused = True
             commits.world.wake(commits.member)
-
-    @property
-    def _is_refused(self) -> bool:
-        assert self._response is not None
-        return any(row.error_code for topic in self._response.topics for row in topic.partitions)
 
     def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
         """Bring the member to where it is at `place`; False: the request or its answer is on its way then."""

@@ -9,8 +9,7 @@ Heartbeats that change nothing are skipped (`skipping`). Does not depend on scen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -170,15 +169,9 @@ class World(ClientHosts):
         self.call_at(member, member.next_deadline())
         self._worked = True
 
-    @contextmanager
-    def at_earlier(self, instant: int) -> Iterator[None]:
+    def at_earlier(self, instant: int) -> Earlier:
         """Work out what happened at an earlier instant. Nothing that happened since may depend on it."""
-        now, may_skip = self.now, self._may_skip
-        self.now, self._may_skip = instant, False
-        try:
-            yield
-        finally:
-            self.now, self._may_skip = now, may_skip
+        return Earlier(self, instant)
 
     def settle(self) -> None:
         """What follows every piece of work of the brokers."""
@@ -220,3 +213,19 @@ class World(ClientHosts):
         else:
             self.listening.add(node)
             self.faults.install()
+
+
+class Earlier:
+    """A context in which a world's time is an earlier instant (`World.at_earlier`)."""
+
+    __slots__ = ("_before", "_instant", "_world")
+
+    def __init__(self, world: World, instant: int) -> None:
+        self._world, self._instant = world, instant
+        self._before = world.now, world._may_skip
+
+    def __enter__(self) -> None:
+        self._world.now, self._world._may_skip = self._instant, False
+
+    def __exit__(self, *_: object) -> None:
+        self._world.now, self._world._may_skip = self._before
