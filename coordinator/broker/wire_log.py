@@ -124,8 +124,8 @@ def _depth(name: str) -> int:
 def _has_errors(value: object, depth: int) -> bool:
     """Is there an error code in an answer? Most have none, and this is the quicker way to see it."""
     fields = _FIELDS[type(value)]
-    for name in fields.codes:
-        if getattr(value, name):
+    for code_of in fields.codes:
+        if code_of(value):
             return True
     if depth:
         for name in fields.lists:
@@ -138,7 +138,7 @@ def _has_errors(value: object, depth: int) -> bool:
                     if _has_errors(item, depth - 1):
                         return True
             else:
-                for code_of in inner.code_getters:
+                for code_of in inner.codes:
                     if any(map(code_of, items)):
                         return True
     return False
@@ -148,8 +148,8 @@ def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
     """The error code of every value in an answer, from the top down; NONE where there is no error."""
     fields = _FIELDS[type(value)]
     code = 0
-    for name in fields.codes:
-        code = code or getattr(value, name)
+    for code_of in fields.codes:
+        code = code or code_of(value)
     yield _CODES.get(code, code)
     if depth:
         for name in fields.lists:
@@ -167,8 +167,8 @@ class _Fields(NamedTuple):
     """Lists of what may have such fields itself."""
     places: tuple[tuple[str, str], ...]
     inner: tuple[str, ...]
-    codes: tuple[str, ...]
-    code_getters: tuple[attrgetter[int], ...]
+    codes: tuple[attrgetter[int], ...]
+    """What gives its error codes."""
     own: tuple[str, ...]
 
 
@@ -176,13 +176,11 @@ class _FieldsByType(dict[type, _Fields]):
     """Worked out when a type is met first."""
 
     def __missing__(self, kind: type) -> _Fields:
-        codes = tuple(name for name in ("error_code", "partition_error_code") if hasattr(kind, name))
         fields = self[kind] = _Fields(
             lists=tuple(field.name for field in getattr(kind, "fields", ()) if field.kind == "array" and not isinstance(field.elem, Field)),
             places=tuple(row for row in _PLACES if hasattr(kind, row[0])),
             inner=tuple(name for name in ("groups", "members") if issubclass(kind, Request) and hasattr(kind, name)),
-            codes=codes,
-            code_getters=tuple(attrgetter(code) for code in codes),
+            codes=tuple(attrgetter(name) for name in ("error_code", "partition_error_code") if hasattr(kind, name)),
             own=tuple(name for name in ("group_instance_id", "transactional_id") if hasattr(kind, name)))
         return fields
 

@@ -109,6 +109,6 @@ class Subscribed:
 
     def unknown_positions(self) -> Partitions:
         """Owned partitions whose committed offset has not been asked for."""
-        if len(self.looked_up) == len(self.owned):
+        if self.positions_known:
             return ()
         return tuple([partition for partition in self.owned if partition not in self.looked_up])

@@ -159,7 +159,8 @@ def plot_name(event: str, measure: Measured) -> str:
 
 
 def _listed(sizes: Sequence[int]) -> str:
-    return ", ".join(f"{size:,}" for size in sizes[:-1]) + f" and {sizes[-1]:,}" if len(sizes) > 1 else str(sizes[0])
+    *others, last = [f"{size:,}" for size in sizes]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _chance(points: Sequence[CurvePoint]) -> str:

@@ -222,10 +222,11 @@ class Earlier:
 
     def __init__(self, world: World, instant: int) -> None:
         self._world, self._instant = world, instant
-        self._before = world.now, world._may_skip
 
     def __enter__(self) -> None:
-        self._world.now, self._world._may_skip = self._instant, False
+        world = self._world
+        self._before = world.now, world._may_skip
+        world.now, world._may_skip = self._instant, False
 
     def __exit__(self, *_: object) -> None:
         self._world.now, self._world._may_skip = self._before
