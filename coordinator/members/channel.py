@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from struct import Struct
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header, response_header_version
 from ..wire.messages import response_type
 from ..wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.produce import ProduceRequest
 from ..wire.primitives import WireError
 from ..wire.schema import Request, Response
 from .requests import Ranges, Unsupported, choose, fit, lift
+
+if TYPE_CHECKING:
+    from .group_member import Heartbeat
 
 _SIZE = Struct(">i")
 _INT16 = Struct(">h")
@@ -63,7 +65,7 @@ class Channel:
     def __init__(self, client_id: str, software_version: str, highest: Mapping[int, int] | None = None) -> None:
         """`highest`: the highest version of an API that this client speaks, where it is lower than `requests.OURS`."""
         self._highest = highest or {}
-        self._heartbeats: tuple[tuple[str, str, str | None], tuple[int, int]] | None = None
+        self._heartbeats: tuple[tuple[str, str], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
         self._client_id = client_id
         self._headers: dict[int, tuple[int, bytes]] = {}
@@ -132,9 +134,9 @@ class Channel:
         answer = response if isinstance(response, bytes) else response.encode(version)
         return self._sized[1], 8 + response_header_version(key, version) + len(answer)
 
-    def heartbeat_sizes(self, message: HeartbeatRequest, response: HeartbeatResponse) -> tuple[int, int]:
-        """As `sizes`, of a heartbeat that is answered without an error: the same for each of a member."""
-        whom = (message.group_id, message.member_id, message.group_instance_id)
+    def heartbeat_sizes(self, message: Heartbeat, response: Response) -> tuple[int, int]:
+        """As `sizes`, of a heartbeat that says and is answered nothing new: the same for each of a member."""
+        whom = (message.group_id, message.member_id)
         if self._heartbeats is None or self._heartbeats[0] != whom:
             self._heartbeats = (whom, self.sizes(message, response))
         return self._heartbeats[1]

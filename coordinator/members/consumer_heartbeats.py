@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..errors import ErrorCode
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, TopicPartitions
 from ..wire.schema import Response
-from . import discovery
+from . import discovery, offsets
 from .consumer_membership import ConsumerMembership, SentFields
 from .consumer_states import (
     ACKNOWLEDGING,
@@ -100,6 +100,39 @@ def _message(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
         rack_id=config.rack if joins else None, rebalance_timeout_ms=timeout_ms, subscribed_topic_names=names,
         subscribed_topic_regex=regex, server_assignor=assignor, topic_partitions=owned,
     )  # fmt: skip
+
+
+def is_quiet(m: ConsumerMembership) -> bool:
+    """Is a member in its group, with nothing on its way and nothing to be done or told before something falls due?
+
+    Said only of a member that subscribes to topics by name and whose next heartbeat is due before its poll runs out.
+    """
+    pulse, sent = m.pulse, m.sent
+    return not (
+        m.state is not STABLE or m.in_flight or not m.settled or m.coordinator is None or pulse.in_flight is not None or m.effects
+        or m.commits or m.fault is not None or m.reconciling is not None or m.prepare_commit is not None or m.offsets_in_flight
+        or m.offsets_fault is not None or m.metadata_in_flight is not False or m.topics_fault is not None or m.subscription_is_new
+        or m.subscribed.regex is not None or m.subscribed.pattern is not None or sent.regex is not None
+        or sent.names != m.subscribed.topics or sent.assignment != m.current
+        or sent.rebalance_timeout_ms != m.config.max_poll_interval_ms or sent.server_assignor != m.config.group_remote_assignor
+        or pulse.beat_at < pulse.retry_at or pulse.beat_at >= pulse.poll_expires_at or not pulse.interval_ms
+    )  # fmt: skip
+
+
+def unchanged(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
+    """The heartbeat of a member that has nothing to tell."""
+    return ConsumerGroupHeartbeatRequest(
+        group_id=m.config.group_id, member_id=m.member_id, member_epoch=m.member_epoch, instance_id=m.config.group_instance_id)
+
+
+def skip(m: ConsumerMembership, count: int, sent_at: int) -> None:
+    """So many heartbeats were sent, the last one at that instant, and answered with nothing new."""
+    pulse = m.pulse
+    m.number += count
+    if not m.subscribed.positions:
+        offsets.skip_empty_commits(m, sent_at, pulse.interval_ms, count)
+    pulse.beat_at = sent_at + pulse.interval_ms
+    pulse.backoff.reset()
 
 
 def leave_epoch(m: ConsumerMembership) -> int:

@@ -161,6 +161,39 @@ class ConsumerMember(GroupMember):
                 reconciling.lose(m)
             raise fault
 
+    # -- for drivers that skip heartbeats which change nothing ---------------------------------------------------------
+
+    @property
+    def is_quiet(self) -> bool:
+        """See `consumer_heartbeats.is_quiet`. Not once it closes."""
+        return self._closing is None and consumer_heartbeats.is_quiet(self._m)
+
+    @property
+    def beat_at(self) -> int:
+        """When the next heartbeat is due."""
+        return self._m.pulse.beat_at
+
+    @property
+    def beat_interval_ms(self) -> int:
+        """As the coordinator told it last."""
+        return self._m.pulse.interval_ms
+
+    def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
+        """The heartbeat that it would send now."""
+        return consumer_heartbeats.unchanged(self._m)
+
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """See GroupMember."""
+        consumer_heartbeats.skip(self._m, count, sent_at)
+
+    def skip_poll(self, now: int) -> None:
+        """See GroupMember."""
+        m = self._m
+        if now >= m.next_auto_commit_at:
+            self.poll(now)
+        else:
+            m.pulse.poll_expires_at = now + m.config.max_poll_interval_ms
+
     # -- its driver ----------------------------------------------------------------------------------------------------
 
     def next_poll(self) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from assignors import TopicPartition
 
@@ -22,12 +22,17 @@ from .closing import Closing
 from .cluster_view import ClusterView
 from .config import MemberConfig
 from .consumer_states import ConsumerState
-from .effects import Disconnect, Effect, Node, Position
+from .effects import Disconnect, Effect, FetchMetadata, Node, Position
 from .participant import InFlight, Participant
 from .requests import Unsupported
 from .states import Generation, MemberState
 from .subscription import Partitions, in_order
 
+if TYPE_CHECKING:
+    from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+    from ..wire.messages.heartbeat import HeartbeatRequest
+
+Heartbeat: TypeAlias = "HeartbeatRequest | ConsumerGroupHeartbeatRequest"
 AnswerTable = dict[type[Request], Callable[[Any, InFlight, "Response | None", int], None]]
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
 
@@ -128,6 +133,74 @@ class GroupMember(ABC):
     @abstractmethod
     def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
         """A request of the protocol's own cannot be sent to this broker."""
+
+    # -- for drivers that skip heartbeats which change nothing ---------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def is_quiet(self) -> bool:
+        """Is it in its group, with nothing on its way, and does it do nothing but heartbeat before something falls due?"""
+
+    @property
+    @abstractmethod
+    def beat_at(self) -> int:
+        """When the next heartbeat is due."""
+
+    @property
+    @abstractmethod
+    def beat_interval_ms(self) -> int:
+        """How long after a heartbeat the next one is due."""
+
+    @abstractmethod
+    def heartbeat(self) -> Heartbeat:
+        """The heartbeat that a quiet member would send now."""
+
+    @abstractmethod
+    def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
+        """Be as after so many heartbeats that were answered well, the last one at these instants. It is to be polled then."""
+
+    @abstractmethod
+    def skip_poll(self, now: int) -> None:
+        """Be as after a poll that found a quiet member with nothing to do."""
+
+    @property
+    def metadata_due(self) -> int | None:
+        """When a quiet member asks for metadata, to see what has changed; None: it needs something new, or subscribes to nothing."""
+        return None if self._p.metadata_needed else topics.next_deadline(self._p)
+
+    @property
+    def offsets_due(self) -> int | None:
+        """When a quiet member commits, or looks for committed offsets."""
+        return offsets.next_deadline(self._p, settled=True)
+
+    def metadata_question(self) -> FetchMetadata | None:
+        """What it would ask for metadata now; None: its view is not an answer to that."""
+        m = self._p
+        wanted = m.subscribed.metadata_topics()
+        known = m.view is not None and m.view.asked == wanted
+        return FetchMetadata(wanted, m.config.allow_auto_create_topics) if known else None
+
+    def skip_metadata(self, asked_at: int, answered_at: int) -> None:
+        """Be as after metadata that are the same as before. It was polled when it asked; it is to be polled now."""
+        view = self._p.view
+        assert view is not None
+        offsets.auto_commit(self._p, asked_at)
+        self.metadata(view.again(), answered_at)
+
+    @property
+    def commits_at(self) -> int | None:
+        """When a quiet member commits all its positions of its own accord; None: it does not, or does not know them all yet."""
+        m = self._p
+        knows = m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
+        return m.next_auto_commit_at if knows else None
+
+    def commit_request(self) -> OffsetCommitRequest:
+        """What it would send to commit all its positions now."""
+        return offsets.request(self._p, self._p.subscribed.positions)
+
+    def skip_commit(self, sent_at: int) -> None:
+        """Be as after a commit of all positions that was sent then and answered well. It is to be polled as when the answer came."""
+        offsets.skip_commit(self._p, sent_at)
 
     # -- what it is ----------------------------------------------------------------------------------------------------
 

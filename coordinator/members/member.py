@@ -22,14 +22,13 @@ from assignors import AssignorError, common_protocol
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
-from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.sync_group import SyncGroupRequest
 from ..wire.schema import Response
 from . import discovery, heartbeats, joining, leaving, offsets, rebalancing, topics
 from .closing import Closing
 from .cluster_view import ClusterView
 from .config import MemberConfig, MemberConfigError
-from .effects import FetchMetadata, RebalanceListener, SilentListener
+from .effects import RebalanceListener, SilentListener
 from .group_member import AnswerTable, GroupMember, earlier
 from .membership import Membership
 from .participant import InFlight
@@ -198,63 +197,30 @@ class Member(GroupMember):
         return self._closing is None and heartbeats.is_quiet(self._m)
 
     @property
-    def metadata_due(self) -> int | None:
-        """When a quiet member asks for metadata, to see what has changed; None: it needs something new, or subscribes to nothing."""
-        return None if self._m.metadata_needed else topics.next_deadline(self._m)
-
-    @property
-    def offsets_due(self) -> int | None:
-        """When a quiet member commits, or looks for committed offsets."""
-        return offsets.next_deadline(self._m, settled=True)
-
-    @property
     def beat_at(self) -> int:
         """When the next heartbeat is due."""
         return self._m.pulse.beat_at
+
+    @property
+    def beat_interval_ms(self) -> int:
+        """heartbeat.interval.ms."""
+        return self._m.config.heartbeat_interval_ms
 
     def heartbeat(self) -> HeartbeatRequest:
         """The heartbeat that it would send now."""
         return heartbeats.request(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """Be as after so many heartbeats that were answered well, the last one at these instants. It is to be polled then."""
+        """See GroupMember."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
 
-    @property
-    def commits_at(self) -> int | None:
-        """When a quiet member commits all its positions of its own accord; None: it does not, or does not know them all yet."""
-        m = self._m
-        knows = m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
-        return m.next_auto_commit_at if knows else None
-
-    def commit_request(self) -> OffsetCommitRequest:
-        """What it would send to commit all its positions now."""
-        return offsets.request(self._m, self._m.subscribed.positions)
-
-    def skip_commit(self, sent_at: int) -> None:
-        """Be as after a commit of all positions that was sent then and answered well. It is to be polled as when the answer came."""
-        offsets.skip_commit(self._m, sent_at)
-
     def skip_poll(self, now: int) -> None:
-        """Be as after a poll that found a quiet member with nothing to do."""
+        """See GroupMember."""
         m = self._m
         if now >= m.next_auto_commit_at:
             self.poll(now)
         else:
             m.pulse.polled(now)
-
-    def metadata_question(self) -> FetchMetadata | None:
-        """What it would ask for metadata now; None: its view is not an answer to that."""
-        wanted = self._m.subscribed.metadata_topics()
-        known = self._m.view is not None and self._m.view.asked == wanted
-        return FetchMetadata(wanted, self._m.config.allow_auto_create_topics) if known else None
-
-    def skip_metadata(self, asked_at: int, answered_at: int) -> None:
-        """Be as after metadata that are the same as before. It was polled when it asked; it is to be polled now."""
-        view = self._m.view
-        assert view is not None
-        offsets.auto_commit(self._m, asked_at)
-        self.metadata(view.again(), answered_at)
 
     def _beat(self, now: int) -> None:
         heartbeats.beat(self._m, now)

@@ -8,23 +8,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import Struct
+from typing import TYPE_CHECKING, Final
 
 from ..broker import data_log
 from ..broker.connection import Connection
+from ..groups.consumer.model import ConsumerMembership
+from ..wire.framing import read_request_header
+from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from ..wire.primitives import WireError
 from .client_side import Answered, ClientSide, Lost, Sign
 from .environment import Environment
+
+if TYPE_CHECKING:
+    from ..broker.core import Broker
 
 _KEY = Struct(">ih")  # size, key
 _OF_ITS_SENDER = frozenset({0, 1, 2, 3, 8, 9, 10, 12, 18})
 """Produce, Fetch, ListOffsets, Metadata, OffsetCommit, OffsetFetch, FindCoordinator, Heartbeat, ApiVersions."""
+_CONSUMER_HEARTBEAT: Final = ConsumerGroupHeartbeatRequest.api_key
 
 
-def concerns_its_sender_alone(what: bytes | Sign) -> bool:
-    """Is this no request that could change what another member's heartbeat is answered?"""
+def concerns_its_sender_alone(what: bytes | Sign, broker: Broker) -> bool:
+    """Is this no request that could change what another member's heartbeat is answered, topics that it makes aside?"""
     if isinstance(what, Sign):
         return True
     size, key = _KEY.unpack_from(what)
-    return key in _OF_ITS_SENDER and len(what) == 4 + size
+    if len(what) != 4 + size:
+        return False
+    return key in _OF_ITS_SENDER or (key == _CONSUMER_HEARTBEAT and _changes_no_epoch(what, broker))
+
+
+def _changes_no_epoch(what: bytes, broker: Broker) -> bool:
+    """Does this ConsumerGroupHeartbeat leave the epoch of its group as it is? So it does if a member stays, and wants nothing else.
+
+    It may still bring its member to an epoch, or tell what that has let go; then others are concerned that are not quiet: they have not
+    reached the epoch, or wait for partitions.
+    """
+    try:
+        _, version, _, _, pos = read_request_header(what, 4)
+        heartbeat = ConsumerGroupHeartbeatRequest.decode(version, what, pos)
+    except WireError:
+        return False
+    if (
+        heartbeat.member_epoch <= 0 or heartbeat.rack_id is not None or heartbeat.rebalance_timeout_ms != -1
+        or heartbeat.subscribed_topic_names is not None or heartbeat.subscribed_topic_regex is not None
+        or heartbeat.server_assignor is not None
+    ):  # fmt: skip
+        return False
+    shard = broker.coordinator.shard_of(heartbeat.group_id)
+    group = None if shard is None else shard.groups[heartbeat.group_id].membership
+    return isinstance(group, ConsumerMembership) and group.checked_version == broker.cluster.version and not group.regex_members
 
 
 class ClientConnection(ClientSide):
@@ -45,8 +78,8 @@ class ClientConnection(ClientSide):
         return super().is_idle and broker is not None and not broker.closed and broker.wants_bytes and broker.kept is None
 
     def _at_broker(self, what: bytes | Sign) -> None:
-        world = self._simulated
-        if not concerns_its_sender_alone(what):
+        world, broker = self._simulated, self._simulated.brokers.brokers[self.node]
+        if not concerns_its_sender_alone(what, broker):
             world.catch_up()
         if what is Sign.OPEN:
             if self.node not in world.listening:
@@ -54,7 +87,7 @@ class ClientConnection(ClientSide):
                 self._up.close()
                 return
             self._broker_side = Connection(
-                world.brokers.brokers[self.node], peer=world.peer_name(), client_host="/10.0.0.1", listener="PLAINTEXT",
+                broker, peer=world.peer_name(), client_host="/10.0.0.1", listener="PLAINTEXT",
                 write=self._down.send, close=self._refused)
             world.accepted[self] = None
             data_log.opened(world.log, self.node, self._broker_side.peer, "PLAINTEXT", world.now)
@@ -66,8 +99,11 @@ class ClientConnection(ClientSide):
             self._forget()
             world.settle()
         else:
+            known = broker.cluster.version
             self._broker_side.receive(what, world.now)
             world.settle()
+            if broker.cluster.version != known:  # members of consumer groups are concerned by each topic
+                world.catch_up()
 
     @property
     def broker_side(self) -> Connection:

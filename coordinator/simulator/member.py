@@ -24,7 +24,6 @@ from ..members.effects import AskBroker, Closed, Position
 from ..members.faults import MemberFault
 from ..members.fetch_config import FetchConfig
 from ..members.group_member import earlier
-from ..members.member import Member
 from ..members.producer import Producer
 from ..members.producer_config import ProducerConfig
 from ..wire.schema import Request
@@ -218,21 +217,18 @@ class SimulatedMember:
         return self._driver.any_link
 
     def skip_metadata(self, asked_at: int, answered_at: int) -> None:
-        """See `Member.skip_metadata`."""
-        assert isinstance(self.member, Member)
+        """See `GroupMember.skip_metadata`."""
         self.member.skip_metadata(asked_at, answered_at)
         self._go_on(answered_at)
 
     def skip_commit(self, sent_at: int, answered_at: int) -> None:
-        """See `Member.skip_commit`."""
-        assert isinstance(self.member, Member)
+        """See `GroupMember.skip_commit`."""
         self.member.skip_commit(sent_at)
         self.member.skip_poll(answered_at)
         self._unread_since = answered_at
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """See `Member.skip_heartbeats`."""
-        assert isinstance(self.member, Member)
+        """See `GroupMember.skip_heartbeats`."""
         self.member.skip_heartbeats(count, sent_at, answered_at)
         self.member.skip_poll(sent_at)
         self._unread_since = sent_at

@@ -8,23 +8,22 @@ is a part. Does not depend on when a member is quiet.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..broker import apis, wire_log
 from ..broker.call import Call
-from ..members.member import Member
 from ..wire.framing import frame, response_header
-from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 
 if TYPE_CHECKING:
+    from ..members.group_member import Heartbeat
+    from ..wire.schema import Response
     from .connections import ClientConnection
     from .environment import Environment
     from .member import SimulatedMember
 
 Place = tuple[int, float, float]
 """When something happens, among what happens at one instant: the instant, when it was put on the agenda, and its pipe's number."""
-_ANSWER: Final = HeartbeatResponse()
 
 
 class Beat(NamedTuple):
@@ -44,26 +43,33 @@ def send_for_real(world: Environment, member: SimulatedMember, connection: Clien
             connection.pipes[0].go_on()
 
 
-def skip_heartbeats(member: SimulatedMember, connection: ClientConnection, heartbeat: HeartbeatRequest, count: int, last: Beat) -> None:
+def skip_heartbeats(
+    member: SimulatedMember, connection: ClientConnection, heartbeat: Heartbeat, answer: Response, count: int, last: Beat
+) -> None:
     """So many heartbeats were sent, the last one at these instants, and answered well."""
     up, down = connection.links
-    asked, answer = connection.channel.heartbeat_sizes(heartbeat, _ANSWER)
-    up.skip(count, asked)
-    down.skip(count, answer)
+    size, answer_size = connection.channel.heartbeat_sizes(heartbeat, answer)
+    up.skip(count, size)
+    down.skip(count, answer_size)
     connection.channel.skip(count)
     member.skip_heartbeats(count, last.sent_at, last.answered)
 
 
 class Commits:
-    """The commits of one quiet time. `renewed` is called when one has kept the member's session alive."""
+    """The commits of one quiet time. `arrived` is called when one has, which may have kept the member's session alive.
 
-    def __init__(self, world: Environment, member: SimulatedMember, connection: ClientConnection, renewed: Callable[[], None]) -> None:
-        self.world, self.member, self.connection, self.renewed = world, member, connection, renewed
+    `beat_answered` is called when the heartbeat that was on its way when one was sent is answered.
+    """
+
+    def __init__(
+        self, world: Environment, member: SimulatedMember, connection: ClientConnection, arrived: Callable[[], None],
+        beat_answered: Callable[[Beat], None],
+    ) -> None:  # fmt: skip
+        self.world, self.member, self.connection = world, member, connection
+        self.arrived, self.beat_answered = arrived, beat_answered
         machine = member.member
-        assert isinstance(machine, Member)
         member.read(world.now)
         self._machine = machine
-        self.heartbeat = machine.heartbeat()
         self.message = machine.commit_request()
         self.version = connection.channel.version(self.message)
         self._rows = [row for topic in self.message.topics for row in topic.partitions]
@@ -126,7 +132,7 @@ class Commit:
             return
         commits = self._commits
         self._response = commits.handle(self.arrives)
-        commits.renewed()
+        commits.arrived()
         if any(row.error_code for topic in self._response.topics for row in topic.partitions):
             self._is_refused = True
             commits.world.wake(commits.member)
@@ -140,7 +146,7 @@ class Commit:
         answered_since = beat.arrives if beat is not None and beat.answered == self.answered else self.arrives
         if response is not None and (self.answered, answered_since, down.number) < place and not self._is_refused:
             if beat is not None:
-                skip_heartbeats(member, connection, commits.heartbeat, 1, beat)
+                commits.beat_answered(beat)
             if commits.sizes is None:
                 commits.sizes = channel.sizes(commits.message, response)
             up.link.skip(1, commits.sizes[0])

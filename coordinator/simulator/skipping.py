@@ -2,9 +2,9 @@
 
 A member is quiet while it only heartbeats and is answered well, and asks for metadata that have not changed. Rules: the event log, the
 draws, the bytes sent and all that follows are the same as if each request had been sent (`World(skips=False)` sends them). A member is
-quiet only in a stable group, over links that are whole and have no limit of bandwidth, among brokers that run, know the same and have
-no fault of requests in force. Anything that could change that ends the quiet of all members first (`World.catch_up`); what is on its
-way at that instant is then sent in full. Does not depend on what ends it.
+quiet only in a stable group, or at the last epoch of a consumer group (KIP-848), over links that are whole and have no limit of
+bandwidth, among brokers that run, know the same and have no fault of requests in force. Anything that could change that ends the quiet
+of all members first (`World.catch_up`); what is on its way at that instant is then sent in full. Does not depend on what ends it.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from ..broker.call import Call, Encoded
 from ..broker.handlers import metadata
 from ..groups.classic.model import ClassicGroup
 from ..groups.classic.states import STABLE
+from ..groups.consumer.model import ConsumerMembership
+from ..groups.consumer.renewal import renewal
 from ..members.driver import metadata_request
-from ..members.member import Member
 from ..shards.timers import TimerKey, TimerKind
-from ..wire.messages.heartbeat import HeartbeatRequest
+from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from .connections import ClientConnection
 from .skipped_commits import Beat, Commit, Commits, Place, send_for_real, skip_heartbeats
 
 if TYPE_CHECKING:
     from ..broker.core import Broker
-    from ..group_coordinator import GroupCoordinator
     from ..members.effects import FetchMetadata
+    from ..members.group_member import GroupMember, Heartbeat
     from ..shards.timers import Timers
     from ..wire.messages.metadata import MetadataRequest
+    from ..wire.schema import Response
     from .environment import Environment
     from .member import SimulatedMember
 
@@ -36,7 +38,17 @@ _REFRESH: Final = "refresh"
 _MOST_KEPT: Final = 128
 """Answers to Metadata that a broker keeps; beyond that, those to refreshes are not kept a second time."""
 _NEVER: Final = 1 << 62
-_SESSION: Final = int(TimerKind.SESSION)
+_ALL_IS_WELL: Final = HeartbeatResponse()
+
+
+class Renewing(NamedTuple):
+    """What each heartbeat of a quiet member does at its coordinator: its session ends so much later. `answer`: what it is answered."""
+
+    heartbeat: Heartbeat
+    answer: Response
+    timers: Timers
+    session: TimerKey
+    session_ms: int
 
 
 class Refresh(NamedTuple):
@@ -65,25 +77,22 @@ class Refresh(NamedTuple):
 class Quiet:
     """A member's quiet time, which may begin with a refresh of its metadata. `until`: when the member has something else to do."""
 
-    __slots__ = (
-        "_commits", "_connection", "_coordinator", "_heartbeat", "_held", "_member", "_part", "_session", "_timers", "_world", "until")
+    __slots__ = ("_commits", "_connection", "_held", "_interval_ms", "_member", "_part", "_renewing", "_world", "until")
 
     def __init__(
-        self, world: Environment, member: SimulatedMember, until: int, connection: ClientConnection, heartbeat: HeartbeatRequest,
-        coordinator: GroupCoordinator, timers: Timers, refresh: Refresh | None,
+        self, world: Environment, member: SimulatedMember, until: int, connection: ClientConnection, renewing: Renewing,
+        refresh: Refresh | None,
     ) -> None:  # fmt: skip
         self._world = world
         self._member = member
         self.until = until
         self._connection = connection
-        self._heartbeat = heartbeat
-        self._coordinator = coordinator
-        self._timers = timers
+        self._renewing = renewing
+        self._interval_ms = member.member.beat_interval_ms
         self._part: Refresh | Commit | None = refresh
         self._commits: Commits | None = None
-        self._session = TimerKey(_SESSION, heartbeat.group_id, heartbeat.member_id)
-        self._held = timers.get(self._session)
-        timers.arm(self._session, _NEVER)
+        self._held = renewing.timers.get(renewing.session)
+        renewing.timers.arm(renewing.session, _NEVER)
 
     def end(self, place: Place, sent_before: int) -> None:
         """Bring the member and its coordinator to where they are at `place`; heartbeats due before `sent_before` have been sent."""
@@ -91,23 +100,25 @@ class Quiet:
         self._member.catch_up_reading()
 
     def _end(self, place: Place, sent_before: int) -> None:
-        member = self._member.member
-        assert isinstance(member, Member) and self._held is not None
-        self._timers.arm(self._session, self._held)
-        if self._part is not None and not self._part.end(self._world, self._member, place):
-            renewed = self._timers.get(self._session)
-            if renewed is not None and renewed < self._held:  # by a heartbeat that was sent before the commit
-                self._timers.arm(self._session, self._held)
-            return
-        beat = self._settle_beats(member, sent_before, place)
+        timers, session = self._renewing.timers, self._renewing.session
+        assert self._held is not None
+        timers.arm(session, self._held)
+        if self._part is not None:
+            if not self._part.end(self._world, self._member, place):
+                renewed = timers.get(session)
+                if renewed is not None and renewed < self._held:  # by a heartbeat that was sent before the commit
+                    timers.arm(session, self._held)
+                return
+            timers.arm(session, self._held)
+        beat = self._settle_beats(sent_before, place)
         if beat is not None:
             has_arrived = (beat.arrives, beat.sent_at, self._connection.pipes[0].number) < place
             send_for_real(self._world, self._member, self._connection, beat.sent_at, beat.arrives if has_arrived else None)
 
-    def _settle_beats(self, machine: Member, sent_before: int, place: Place) -> Beat | None:
+    def _settle_beats(self, sent_before: int, place: Place) -> Beat | None:
         """Bring the member to where it is after its heartbeats that were due before an instant and are answered at `place`. Answers the one
         that is not."""
-        first, interval = machine.beat_at, machine.config.heartbeat_interval_ms
+        first, interval = self._member.member.beat_at, self._interval_ms
         sent = max(0, -((first - sent_before) // interval))
         if not sent:
             return None
@@ -122,7 +133,7 @@ class Quiet:
     def _beat(self, first: int, nth: int) -> Beat:
         """The nth heartbeat from one that is sent at `first`."""
         up, down = self._connection.links
-        sent_at = first + (nth - 1) * self._member.member.config.heartbeat_interval_ms
+        sent_at = first + (nth - 1) * self._interval_ms
         arrives = sent_at + up.delay_after(nth - 1)
         return Beat(sent_at, arrives, arrives + down.delay_after(nth - 1))
 
@@ -130,18 +141,17 @@ class Quiet:
         """Let the member do what it has to do now, commit or ask for metadata, and be quiet further on. False: it has to be brought to
         where it is. So it is if anything else is on its way, or could be before this is answered, and if several brokers store a commit.
         """
-        machine, world, part = self._member.member, self._world, self._part
-        assert isinstance(machine, Member)
+        machine, world, part, renewing = self._member.member, self._world, self._part, self._renewing
         if part is not None:
             if part.answered >= now:
                 return False
             part.end(world, self._member, (now, inf, inf))
             self._part = None
         assert self._held is not None
-        self._timers.arm(self._session, self._held)
-        beat = self._settle_beats(machine, now, (now, inf, inf))
+        renewing.timers.arm(renewing.session, self._held)
+        beat = self._settle_beats(now, (now, inf, inf))
         self.hold()
-        if machine.beat_at + (beat is not None) * machine.config.heartbeat_interval_ms <= now + _longest(self._connection):
+        if machine.beat_at + (beat is not None) * self._interval_ms <= now + _longest(self._connection):
             return False  # the next one is due soon
         config, metadata_due, offsets_due = machine.config, machine.metadata_due, machine.offsets_due
         if metadata_due == now and beat is None and (offsets_due is None or offsets_due > now):
@@ -158,23 +168,30 @@ class Quiet:
         ):  # fmt: skip
             return False
         if self._commits is None:
-            self._commits = Commits(world, self._member, self._connection, self.hold)
+            self._commits = Commits(world, self._member, self._connection, self.hold, self._beat_answered)
         self._part = self._commits.send(now, beat)
         self.until = min(metadata_due, now + config.auto_commit_interval_ms)
         return True
 
     def hold(self) -> None:
         """The member may have shown that it lives: then its session ends later. It does not end while the member is quiet."""
-        ends = self._timers.get(self._session)
+        timers, session = self._renewing.timers, self._renewing.session
+        ends = timers.get(session)
         if ends != _NEVER:
             self._held = ends
-            self._timers.arm(self._session, _NEVER)
+            timers.arm(session, _NEVER)
+
+    def _beat_answered(self, beat: Beat) -> None:
+        assert self._held is not None
+        renewing = self._renewing
+        self._held = max(self._held, beat.arrives + renewing.session_ms)
+        skip_heartbeats(self._member, self._connection, renewing.heartbeat, renewing.answer, 1, beat)
 
     def _skip(self, count: int, last: Beat) -> None:
         """So many heartbeats were sent and answered."""
-        response = self._coordinator.heartbeat(self._heartbeat, last.arrives)
-        assert not response.error_code, f"a skipped heartbeat of {self._member.name} is refused with {response.error_code}"
-        skip_heartbeats(self._member, self._connection, self._heartbeat, count, last)
+        renewing = self._renewing
+        renewing.timers.arm(renewing.session, last.arrives + renewing.session_ms)
+        skip_heartbeats(self._member, self._connection, renewing.heartbeat, renewing.answer, count, last)
 
 
 def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = False) -> Quiet | None:
@@ -183,7 +200,7 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
     `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due before they would be answered.
     """
     machine = member.member
-    if not isinstance(machine, Member) or not machine.is_quiet:
+    if not machine.is_quiet:
         return None
     connection = member.only_link
     if not isinstance(connection, ClientConnection):
@@ -200,18 +217,37 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
         return None
     if not world.brokers.calm or not {member.name, connection.node}.isdisjoint(world.frozen):
         return None
-    heartbeat = machine.heartbeat()
-    coordinator = world.brokers.brokers[connection.node].coordinator
-    shard = coordinator.shard_of(heartbeat.group_id)
-    group = None if shard is None else shard.groups[heartbeat.group_id].membership
-    if shard is None or not isinstance(group, ClassicGroup) or group.state is not STABLE or group.generation != heartbeat.generation_id:
+    renewing = _renewing(world.brokers.brokers[connection.node], machine.heartbeat(), member.name, connection)
+    if renewing is None or machine.beat_interval_ms + _longest(connection) >= renewing.session_ms:
         return None
-    if group.refuse_member(heartbeat.member_id, heartbeat.group_instance_id):
-        return None
-    return Quiet(world, member, until, connection, heartbeat, coordinator, shard.timers, refresh)
+    return Quiet(world, member, until, connection, renewing, refresh)
 
 
-def _refresh(world: Environment, member: SimulatedMember, machine: Member) -> Refresh | None:
+def _renewing(broker: Broker, heartbeat: Heartbeat, client_id: str, connection: ClientConnection) -> Renewing | None:
+    """What a heartbeat does at its coordinator; None if it does more than to renew a session, or is refused."""
+    group_id, member_id = heartbeat.group_id, heartbeat.member_id
+    shard = broker.coordinator.shard_of(group_id)
+    if shard is None:
+        return None
+    group = shard.groups[group_id].membership
+    if isinstance(heartbeat, HeartbeatRequest):
+        if not isinstance(group, ClassicGroup) or group.state is not STABLE or group.generation != heartbeat.generation_id:
+            return None
+        if group.refuse_member(member_id, heartbeat.group_instance_id):
+            return None
+        session_ms = group.members[member_id].session_timeout_ms
+        return Renewing(heartbeat, _ALL_IS_WELL, shard.timers, TimerKey(int(TimerKind.SESSION), group_id, member_id), session_ms)
+    environment = shard.config.consumer
+    if environment is None or not isinstance(group, ConsumerMembership):
+        return None
+    renewed = renewal(group, heartbeat, client_id, connection.broker_side.client_host, environment)
+    if renewed is None:
+        return None
+    session = TimerKey(int(TimerKind.CONSUMER_SESSION), group_id, member_id)
+    return Renewing(heartbeat, renewed.response, shard.timers, session, renewed.settings.session_timeout_ms)
+
+
+def _refresh(world: Environment, member: SimulatedMember, machine: GroupMember) -> Refresh | None:
     """The refresh of a member's metadata that begins now, if they are the same as before and arrive before its next heartbeat is due."""
     connection, question, now = member.any_link, machine.metadata_question(), world.now
     if not isinstance(connection, ClientConnection) or question is None or question.topics is None:
@@ -258,10 +294,10 @@ def _longest(connection: ClientConnection) -> int:
     return up.delay_ms[1] + down.delay_ms[1]
 
 
-def _is_quick(connection: ClientConnection, member: Member) -> bool:
+def _is_quick(connection: ClientConnection, member: GroupMember) -> bool:
     """Is each heartbeat answered before the next one, and before anything that waits for it runs out?"""
     config, longest = member.config, _longest(connection)
-    interval = config.heartbeat_interval_ms
+    interval = member.beat_interval_ms
     return (
         longest < interval and longest < config.request_timeout_ms and interval + longest < config.session_timeout_ms
         and interval + longest < config.max_poll_interval_ms and _is_open(connection))

@@ -11,7 +11,9 @@ from coordinator.cli import main
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.groups.classic.model import ClassicGroup
-from coordinator.members.member import Member
+from coordinator.members.consumer_membership import ConsumerPulse
+from coordinator.pipeline.curve import curve_settings
+from coordinator.shards.timers import TimerKind
 from coordinator.simulator import catalogue
 from coordinator.simulator.member import SimulatedMember
 from coordinator.simulator.run import run_scenario
@@ -21,6 +23,8 @@ from coordinator.simulator.world import World
 
 _LONG = frozenset({"broker_crash_acks", "commit_crash", "exactly_once_pipeline", "slow_consumer", "slow_records"})
 """Their members consume, and are never quiet: a part of them is enough."""
+
+_SESSIONS = int(TimerKind.SESSION), int(TimerKind.CONSUMER_SESSION)
 
 QUIET = """
 duration = "5m"
@@ -32,9 +36,10 @@ delay = ["{shortest}ms", "{longest}ms"]
 name = "app"
 count = 4
 topics = "orders"
+protocol = "{protocol}"
 reads = {reads}
 start = "0s"
-config = {{ "metadata.max.age.ms" = 47000, "session.timeout.ms" = 10000 }}
+config = {{ "metadata.max.age.ms" = 47000{config} }}
 [[churn]]
 kind = "restart"
 members = "app"
@@ -47,6 +52,43 @@ members = "app-2"
 at = "200s"
 lasts = "5s"
 """
+
+
+TOPIC_COMES = """
+duration = "3m"
+[topics]
+orders = 7
+[[members]]
+name = "app"
+count = 4
+topics = ["orders", "later"]
+protocol = "{protocol}"
+reads = 0
+start = "0s"
+config = {{ "allow.auto.create.topics" = "false" }}
+[[members]]
+name = "other"
+group = "others"
+topics = "later"
+start = "100s"
+[[faults]]
+verb = "DeleteTopic"
+topic = "later"
+at = "130s"
+[[faults]]
+verb = "CreateTopic"
+topic = "later"
+partitions = 2
+at = "150s"
+"""
+"""Members of another group make a topic by asking for it; it goes and comes again."""
+
+
+def quiet(shortest: int, longest: int, reads: int, *settings: str, protocol: str = "classic") -> Scenario:
+    """The scenario QUIET."""
+    config = ', "session.timeout.ms" = 10000' if protocol == "classic" else ""
+    text = QUIET.format(shortest=shortest, longest=longest, reads=reads, protocol=protocol, config=config)
+    return read_scenario(text, "quiet", settings)
 
 
 def run(scenario: Scenario, seed: int, *, skips: bool, looks: range = range(0)) -> tuple[list[str], Any, World]:
@@ -65,17 +107,21 @@ def state(world: World) -> Any:
     """Of each member when it beats and expires, here and at its coordinator; of each link what went over it and what is drawn next."""
     members = []
     for member in world.members.values():
-        if not isinstance(member, SimulatedMember) or not isinstance(member.member, Member):
+        if not isinstance(member, SimulatedMember):
             continue
-        m = member.member._m
+        m = member.member._p
         pulse, identity, group = m.pulse, m.generation.member_id, m.config.group_id
         sessions = []
         for broker in world.brokers.brokers.values():
             shard = broker.coordinator.shard_of(group)
-            sessions.append(None if shard is None else shard.timers.get((0, group, identity)))
+            sessions.append(None if shard is None else [shard.timers.get((kind, group, identity)) for kind in _SESSIONS])
+        if isinstance(pulse, ConsumerPulse):
+            beats = pulse.beat_at, pulse.in_flight is not None, pulse.retry_at, pulse.poll_expires_at, m.member_epoch
+        else:
+            beats = pulse.beat_at, pulse.in_flight, pulse.session_expires_at, pulse.poll_expires_at, m.generation.generation_id
         members.append((
-            member.name, pulse.beat_at, pulse.in_flight, pulse.session_expires_at, pulse.poll_expires_at, dict(member.member.positions),
-            sorted(m.in_flight), m.metadata_expires_at, m.metadata_in_flight, m.next_auto_commit_at, member.next_deadline(), sessions))
+            member.name, beats, dict(member.member.positions), m.number, sorted(m.in_flight), m.metadata_expires_at, m.metadata_in_flight,
+            m.next_auto_commit_at, member.next_deadline(), sessions))
     links = [(key, link.sent_bytes, link._draws._counter) for key, link in world._links.items()]
     return world.now, members, links
 
@@ -100,9 +146,10 @@ def test_random_scenarios_are_the_same(seed: int) -> None:
 
 
 @pytest.mark.parametrize(("shortest", "longest", "reads"), [(1, 1, 0), (1, 1, 5), (2, 60, 0), (0, 3, 0), (900, 1400, 5)])
-def test_who_looks_at_any_instant_sees_no_difference(shortest: int, longest: int, reads: int) -> None:
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_who_looks_at_any_instant_sees_no_difference(shortest: int, longest: int, reads: int, protocol: str) -> None:
     """Heartbeats on their way and answers on theirs, members that begin, crash and expire at the same instants."""
-    scenario = read_scenario(QUIET.format(shortest=shortest, longest=longest, reads=reads), "quiet")
+    scenario = quiet(shortest, longest, reads, protocol=protocol)
     slow, fast = assert_same(scenario, 5, range(10_000, 300_000, 1_237))
     assert slow.steps >= fast.steps
     assert_same(scenario, 5, range(20_000, 22_000, 1))
@@ -110,10 +157,26 @@ def test_who_looks_at_any_instant_sees_no_difference(shortest: int, longest: int
     assert_same(scenario, 5, range(93_900, 94_700, 1))
 
 
-def test_a_quiet_group_costs_next_to_nothing() -> None:
-    scenario = read_scenario(QUIET.format(shortest=1, longest=9, reads=0), "quiet", ("duration=2m",))
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_quiet_group_costs_next_to_nothing(protocol: str) -> None:
+    scenario = quiet(1, 9, 0, "duration=2m", protocol=protocol)
     slow, fast = assert_same(scenario, 5)
     assert slow.steps > 3 * fast.steps
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_topic_that_somebody_else_makes_ends_the_quiet_of_a_consumer_group(protocol: str) -> None:
+    """K8-HB-4: its coordinator looks at topics when a member heartbeats."""
+    scenario = read_scenario(TOPIC_COMES.format(protocol=protocol), "a topic comes")
+    slow, fast = assert_same(scenario, 5, range(99_000, 110_000, 500))
+    assert fast.steps < slow.steps
+
+
+def test_rolling_restarts_of_a_consumer_group_are_the_same() -> None:
+    """Members come to each new epoch one after the other, some wait for partitions of others, all heartbeat."""
+    text = Path("docs/curve/scenario.toml").read_text(encoding="utf-8")
+    slow, fast = assert_same(read_scenario(text, "curve", curve_settings("KIP-848, uniform", 30)), 4, range(480_000, 600_000, 3_331))
+    assert slow.steps > 2 * fast.steps
 
 
 def test_the_command_line_can_send_every_heartbeat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,7 +189,7 @@ def test_the_command_line_can_send_every_heartbeat(tmp_path: Path, capsys: pytes
 
 
 def test_time_can_pass_in_any_pieces() -> None:
-    scenario = read_scenario(QUIET.format(shortest=1, longest=30, reads=0), "quiet", ("duration=30s",))
+    scenario = quiet(1, 30, 0, "duration=30s")
     (_, _, slow), (_, _, fast) = (run(scenario, 5, skips=skips) for skips in (False, True))
     for until in (30_001, 31_007, 40_000, 40_001, 75_500):
         slow.run(until)
@@ -134,10 +197,11 @@ def test_time_can_pass_in_any_pieces() -> None:
         assert state(fast) == state(slow)
 
 
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.parametrize(("shortest", "longest"), [(200, 700), (1, 1400)])
-def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(shortest: int, longest: int) -> None:
+def test_commits_and_heartbeats_may_be_anywhere_on_their_way_when_somebody_looks(shortest: int, longest: int, protocol: str) -> None:
     """Looks are rare: between two of them members are quiet again, and commit as such."""
-    scenario = read_scenario(QUIET.format(shortest=shortest, longest=longest, reads=5), "quiet")
+    scenario = quiet(shortest, longest, 5, "members.app.config.auto.commit.interval.ms=7000", protocol=protocol)
     for offset in range(0, 7_919, 1_321):
         slow, fast = assert_same(scenario, 5, range(20_000 + offset, 280_000, 7_919))
         assert fast.steps < slow.steps
@@ -153,7 +217,7 @@ def test_commits_that_are_refused_are_told_the_member(error: ErrorCode, monkeypa
         return ErrorCode.NONE if commits % 7 else error
 
     monkeypatch.setattr(ClassicGroup, "refuse_commit", refuse)
-    scenario = read_scenario(QUIET.format(shortest=1, longest=90, reads=5), "quiet", ("duration=2m",))
+    scenario = quiet(1, 90, 5, "duration=2m")
     results = []
     for skips in (False, True):
         commits = 0
