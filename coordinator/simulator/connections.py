@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from struct import Struct
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ..broker import data_log
 from ..broker.connection import Connection
-from ..groups.consumer.model import ConsumerMembership
 from ..wire.framing import read_request_header
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.primitives import WireError
 from .client_side import Answered, ClientSide, Lost, Sign
 from .environment import Environment
-
-if TYPE_CHECKING:
-    from ..broker.core import Broker
 
 _KEY = Struct(">ih")  # size, key
 _OF_ITS_SENDER = frozenset({0, 1, 2, 3, 8, 9, 10, 12, 18})
@@ -28,36 +24,31 @@ _OF_ITS_SENDER = frozenset({0, 1, 2, 3, 8, 9, 10, 12, 18})
 _CONSUMER_HEARTBEAT: Final = ConsumerGroupHeartbeatRequest.api_key
 
 
-def concerns_its_sender_alone(what: bytes | Sign, broker: Broker) -> bool:
+def concerns_its_sender_alone(what: bytes | Sign) -> bool:
     """Is this no request that could change what another member's heartbeat is answered, topics that it makes aside?"""
     if isinstance(what, Sign):
         return True
     size, key = _KEY.unpack_from(what)
     if len(what) != 4 + size:
         return False
-    return key in _OF_ITS_SENDER or (key == _CONSUMER_HEARTBEAT and _changes_no_epoch(what, broker))
+    return key in _OF_ITS_SENDER or (key == _CONSUMER_HEARTBEAT and _changes_no_epoch(what))
 
 
-def _changes_no_epoch(what: bytes, broker: Broker) -> bool:
+def _changes_no_epoch(what: bytes) -> bool:
     """Does this ConsumerGroupHeartbeat leave the epoch of its group as it is? So it does if a member stays, and wants nothing else.
 
-    It may still bring its member to an epoch, or tell what that has let go; then others are concerned that are not quiet: they have not
-    reached the epoch, or wait for partitions.
+    It may still bring its member to an epoch, or tell what that has let go, or find that topics have changed; then others are concerned
+    that are not quiet: they have not reached the epoch, wait for partitions, or were called when the topics changed.
     """
     try:
         _, version, _, _, pos = read_request_header(what, 4)
         heartbeat = ConsumerGroupHeartbeatRequest.decode(version, what, pos)
     except WireError:
         return False
-    if (
-        heartbeat.member_epoch <= 0 or heartbeat.rack_id is not None or heartbeat.rebalance_timeout_ms != -1
-        or heartbeat.subscribed_topic_names is not None or heartbeat.subscribed_topic_regex is not None
-        or heartbeat.server_assignor is not None
-    ):  # fmt: skip
-        return False
-    shard = broker.coordinator.shard_of(heartbeat.group_id)
-    group = None if shard is None else shard.groups[heartbeat.group_id].membership
-    return isinstance(group, ConsumerMembership) and group.checked_version == broker.cluster.version and not group.regex_members
+    return (
+        heartbeat.member_epoch > 0 and heartbeat.rack_id is None and heartbeat.rebalance_timeout_ms == -1
+        and heartbeat.subscribed_topic_names is None and heartbeat.subscribed_topic_regex is None and heartbeat.server_assignor is None
+    )  # fmt: skip
 
 
 class ClientConnection(ClientSide):
@@ -79,7 +70,7 @@ class ClientConnection(ClientSide):
 
     def _at_broker(self, what: bytes | Sign) -> None:
         world, broker = self._simulated, self._simulated.brokers.brokers[self.node]
-        if not concerns_its_sender_alone(what, broker):
+        if not concerns_its_sender_alone(what):
             world.catch_up()
         if what is Sign.OPEN:
             if self.node not in world.listening:

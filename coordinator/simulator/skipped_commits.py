@@ -58,15 +58,16 @@ def skip_heartbeats(
 class Commits:
     """The commits of one quiet time. `arrived` is called when one has, which may have kept the member's session alive.
 
-    `beat_answered` is called when the heartbeat that was on its way when one was sent is answered.
+    `beat_arrived` and `beat_answered` are called for the heartbeat that was on its way when one was sent: when it has been sent for real
+    and has arrived, and when it has been answered.
     """
 
     def __init__(
         self, world: Environment, member: SimulatedMember, connection: ClientConnection, arrived: Callable[[], None],
-        beat_answered: Callable[[Beat], None],
+        beat_arrived: Callable[[Beat], None], beat_answered: Callable[[Beat], None],
     ) -> None:  # fmt: skip
         self.world, self.member, self.connection = world, member, connection
-        self.arrived, self.beat_answered = arrived, beat_answered
+        self.arrived, self.beat_arrived, self.beat_answered = arrived, beat_arrived, beat_answered
         machine = member.member
         member.read(world.now)
         self._machine = machine
@@ -156,15 +157,14 @@ class Commit:
             return True
         if beat is not None:
             send_for_real(world, member, connection, beat.sent_at, None)
+            if (beat.arrives, beat.sent_at, up.number) < place:
+                commits.beat_arrived(beat)
         send_for_real(world, member, connection, self.sent_at, None)
         if response is not None:
             up.take_back()
-        if beat is not None and (beat.arrives, beat.sent_at, up.number) < place:
-            with world.at_earlier(beat.arrives):
-                up.go_on()
-            if (beat.answered, beat.arrives, down.number) < place:
-                with world.at_earlier(beat.answered):
-                    down.go_on()
+        if beat is not None and (beat.answered, beat.arrives, down.number) < place:
+            with world.at_earlier(beat.answered):
+                down.go_on()
         if response is not None:
             header = response_header(response.api_key, commits.version, channel.correlation)
             with world.at_earlier(self.arrives):

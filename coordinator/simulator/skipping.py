@@ -20,6 +20,7 @@ from ..groups.consumer.model import ConsumerMembership
 from ..groups.consumer.renewal import renewal
 from ..members.driver import metadata_request
 from ..shards.timers import TimerKey, TimerKind
+from ..wire.framing import frame, response_header
 from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from .connections import ClientConnection
 from .skipped_commits import Beat, Commit, Commits, Place, send_for_real, skip_heartbeats
@@ -112,8 +113,9 @@ class Quiet:
             timers.arm(session, self._held)
         beat = self._settle_beats(sent_before, place)
         if beat is not None:
-            has_arrived = (beat.arrives, beat.sent_at, self._connection.pipes[0].number) < place
-            send_for_real(self._world, self._member, self._connection, beat.sent_at, beat.arrives if has_arrived else None)
+            send_for_real(self._world, self._member, self._connection, beat.sent_at, None)
+            if (beat.arrives, beat.sent_at, self._connection.pipes[0].number) < place:
+                self._beat_arrived(beat)
 
     def _settle_beats(self, sent_before: int, place: Place) -> Beat | None:
         """Bring the member to where it is after its heartbeats that were due before an instant and are answered at `place`. Answers the one
@@ -168,7 +170,7 @@ class Quiet:
         ):  # fmt: skip
             return False
         if self._commits is None:
-            self._commits = Commits(world, self._member, self._connection, self.hold, self._beat_answered)
+            self._commits = Commits(world, self._member, self._connection, self.hold, self._beat_arrived, self._beat_answered)
         self._part = self._commits.send(now, beat)
         self.until = min(metadata_due, now + config.auto_commit_interval_ms)
         return True
@@ -181,7 +183,19 @@ class Quiet:
             self._held = ends
             timers.arm(session, _NEVER)
 
+    def _beat_arrived(self, beat: Beat) -> None:
+        """The heartbeat that was sent last has arrived: its answer is on its way, whatever has happened since."""
+        renewing, channel = self._renewing, self._connection.channel
+        up, down = self._connection.pipes
+        up.take_back()
+        renewing.timers.arm(renewing.session, beat.arrives + renewing.session_ms)
+        version = channel.version(renewing.heartbeat)
+        header = response_header(renewing.heartbeat.api_key, version, channel.correlation)
+        with self._world.at_earlier(beat.arrives):
+            down.send(frame(header, renewing.answer.encode(version)))
+
     def _beat_answered(self, beat: Beat) -> None:
+        """The heartbeat that was on its way when a commit was sent has been answered."""
         assert self._held is not None
         renewing = self._renewing
         self._held = max(self._held, beat.arrives + renewing.session_ms)
