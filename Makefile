@@ -112,7 +112,7 @@ SIZES ?= 10,20,50,100,200,500,1000
 SEEDS ?= 20
 
 curve: $(SPARK_STAMP)
-	$(SPARK_PY) -m coordinator.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS)
+	$(SPARK_PY) -m coordinator.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS) $(if $(KNOWN),--known $(KNOWN))
 
 record: $(STAMP)
 	$(PY) -m integration_tests.record

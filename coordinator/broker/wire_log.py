@@ -46,6 +46,9 @@ def seen(broker: Broker, peer: str, name: str, version: int, client_id: str, mes
         return None
     if name not in SEEN and not (name in _SEEN_IF and _SEEN_IF[name](broker, message)):
         return None
+    if not log.wire:
+        log.seq += 1
+        return log.seq
     if not log.writable:
         log.leave_out(now)
         return None
@@ -62,6 +65,9 @@ def answered(log: EventLog, peer: str, name: str, call: Call, answer: object, no
     `errors`: those that it holds, if they have been looked for already (`errors_in_slices`).
     """
     if call.cause is None and not getattr(answer, "error_code", 0) and (name in _READS_MUCH or name == "heartbeat"):
+        return
+    if not log.wire:
+        log.seq += call.cause is not None
         return
     if errors is None:
         errors = [each for each in dict.fromkeys(_errors(answer, _depth(name))) if each] if _has_errors(answer, _depth(name)) else []

@@ -14,10 +14,14 @@ from .writer import EventLog
 
 
 class UnwrittenLog(EventLog):
-    """An event log of one run. `take` is given every line, the header first; the line is its own from then on."""
+    """An event log of one run. `take` is given every line, the header first; the line is its own from then on.
 
-    def __init__(self, take: Callable[[Line], None], *, seed: int | None = None, epoch_ms: int = 0) -> None:
+    `wire`: whether it wants those about requests, which are more than half of all.
+    """
+
+    def __init__(self, take: Callable[[Line], None], *, seed: int | None = None, epoch_ms: int = 0, wire: bool = True) -> None:
         super().__init__(seed=seed, epoch_ms=epoch_ms)
+        self.wire = wire
         lines, loads = self.lines, json.loads
 
         def follow(text: str) -> None:

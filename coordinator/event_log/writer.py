@@ -57,6 +57,8 @@ class EventLog:
         self._most_lines = most_lines
         self.data = False
         """Whether lines of stream `data` are written; whoever owns the log turns it on."""
+        self.wire = True
+        """Whether lines of stream `wire` about requests are written; where nobody reads them, they are numbered only."""
         self.heard: Callable[[str, str], None] | None = None
         """Told the type of every line, and the line; it must not write lines itself."""
         self.run = run if run is not None else f"{seed or 0:x}"

@@ -88,7 +88,7 @@ def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
 def curve_sweep(text: str, sizes: Sequence[int], seeds: int, protocols: Sequence[str] = tuple(PROTOCOLS)) -> Sweep:
     """The simulations of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the scenario's."""
     variants = tuple(Variant(f"{protocol}: {size}", curve_settings(protocol, size)) for size in sizes for protocol in protocols)
-    return Sweep("docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "metrics", WINDOWS)
+    return Sweep("docs/curve/scenario.toml", text, variants, tuple(range(1, seeds + 1)), "windows", WINDOWS)
 
 
 class LivePoint(NamedTuple):
@@ -192,8 +192,9 @@ matters, not how far the simulation is from a real cluster.
 {chance}
 
 `{command}` computes this page anew and goes on where it was interrupted.
-[curve.csv](curve.csv) has every figure with its settings; each run is repeated by
-`coordinator simulate docs/curve/scenario.toml --seed SEED` with the settings of its row (`--set` before each).
+[curve.csv](curve.csv) has every figure with its settings, [runs.csv](runs.csv) what each simulation contributes, by its seed; each is
+repeated by `coordinator simulate docs/curve/scenario.toml --seed SEED` with the settings of its row (`--set` before each). With
+`KNOWN=docs/curve/runs.csv` the command takes the figures that are there (of this version and this scenario), and simulates the others.
 
 ## What was assumed
 

@@ -25,7 +25,7 @@ from ..judges import ALL, Judgement
 from ..simulator import catalogue
 from ..simulator.environment import EPOCH_MS
 from ..simulator.reading import ScenarioError
-from ..simulator.run import STREAMS, judges_of, run_scenario
+from ..simulator.run import STREAMS, bounds_of, judges_of, run_scenario
 from ..simulator.scenario import Scenario, read_scenario
 from ..simulator.schema import TABLES as KEYS
 from ..simulator.schema import duration_ms
@@ -33,7 +33,10 @@ from .fold.run import RunFold
 from .schemas import SCHEMA_VERSION, TABLES, Row
 from .windows import COUNTED, Traffic, Windows, window_rows
 
-KEEPS: Final = ("metrics", "tables", "logs")
+_OF_METRICS: Final = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
+KEEPS: Final[Mapping[str, Collection[str]]] = {
+    "metrics": _OF_METRICS, "tables": TABLES, "logs": _OF_METRICS, "windows": ("runs", "windows", "cells")}
+"""The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their scenario says must hold alone."""
 _MOST_CELLS = 1_000_000
 _MOST_COMBINATIONS = 1 << 62
 _Axis = list[tuple[str, list[str]]]
@@ -230,7 +233,7 @@ def run_cell(
     """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
 
     A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log there, too. Raises OSError for that.
-    `tables`: those whose rows are wanted.
+    `tables`: those whose rows are wanted, as of KEEPS.
     """
     began = time.process_time()
     run_id: str | None = f"{cell.cell_id}#{cell.seed:x}"
@@ -239,18 +242,20 @@ def run_cell(
     try:
         checked = _scenario(text, scenario, cell.settings)
         traffic = Traffic(windows)
-        asked = judges_of(checked)
+        judged = "verdicts" in tables
+        asked = judges_of(checked) if judged or checked.judges else bounds_of(checked)
+        judges = [one for one in ALL if judged or one in asked]
         beside = [one for one in asked if one not in ALL]
         fold = RunFold(
             str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)),
-            about={"scenario": scenario, "settings": json.dumps(cell.settings)}, beside=beside,
+            about={"scenario": scenario, "settings": json.dumps(cell.settings)}, judges=judges, beside=beside,
             tables={*tables, *COUNTED} if windows else tables)  # fmt: skip
         folding = _Folding(fold, None if log_path is None else lines)
-        log = UnwrittenLog(folding.take, seed=cell.seed, epoch_ms=EPOCH_MS)
+        log = UnwrittenLog(folding.take, seed=cell.seed, epoch_ms=EPOCH_MS, wire=judged or bool(checked.judges))
         run_scenario(checked, cell.seed, log, traffic.watch)
         folding.finish()
         staged.extend(("windows", (run_id, *row)) for row in window_rows(staged, windows, checked.duration_ms, traffic))
-        said = zip([*ALL, *beside], fold.verdicts(STREAMS), strict=True)
+        said = zip([*judges, *beside], fold.verdicts(STREAMS), strict=True)
         broken = [verdict.judge for one, verdict in said if one in asked and verdict.judgement is Judgement.BROKEN]
         status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
     except Exception as error:  # whatever is wrong with one simulation must not stop the others

@@ -87,6 +87,12 @@ def judges_of(scenario: Scenario) -> list[Callable[[], Judge]]:
     if TimeoutsEnd in chosen:
         looks_ms = int(scenario.broker_config.get("transaction.abort.timed.out.transaction.cleanup.interval.ms", LOOKS_MS))
         chosen[chosen.index(TimeoutsEnd)] = partial(TimeoutsEnd, looks_ms)
+    return chosen + bounds_of(scenario)
+
+
+def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
+    """What makes the judges of a scenario's bounds."""
+    chosen: list[Callable[[], Judge]] = []
     if scenario.stable_within_ms is not None:
         chosen.append(partial(StableWithin, scenario.stable_within_ms))
     if scenario.most_rebalances is not None:

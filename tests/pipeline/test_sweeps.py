@@ -10,7 +10,7 @@ import pytest
 from coordinator.pipeline.fold.run import RunFold
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES, Row
-from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, replay_command, run_cell
+from coordinator.pipeline.sweeps import KEEPS, Cell, SweepError, cells, read_sweep, replay_command, run_cell
 from coordinator.simulator import catalogue
 
 from .kit import rows
@@ -169,6 +169,37 @@ def test_only_the_tables_that_are_wanted_are_emitted_and_with_the_same_rows() ->
     assert all(wanted[name] == every[name] and every[name] for name in some)
     assert not any(wanted[name] for name in TABLES if name not in (*some, "cells"))
     assert [row[:-1] for row in wanted["cells"]] == [row[:-1] for row in every["cells"]]
+
+
+@pytest.mark.parametrize(("more", "status", "seen"), [
+    ("", "ok", False),
+    ("must.most_rebalances=1", "broken", False),
+    ("must.judges=answered_once", "ok", True),
+])  # fmt: skip
+def test_windows_alone_are_the_same_and_need_no_lines_of_requests(
+    more: str, status: str, seen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scenario's own bounds and judges are asked; lines about requests are not made unless a judge wants them."""
+    text, settings = catalogue.text("one_crash_one_join"), ("duration=4m", "churn.1.at=30s", *([more] if more else []))
+    cell, windows = Cell("x", 0, "", settings, 3, 1.0), (("first", 0), ("second", 60_000))
+    streams: list[set[str]] = []
+    feed = RunFold.feed
+
+    def told(self: RunFold, line: dict[str, Any]) -> None:
+        streams[-1].add(line["stream"])
+        feed(self, line)
+
+    monkeypatch.setattr(RunFold, "feed", told)
+    found: list[dict[str, list[Row]]] = []
+    for keep in ("tables", "windows"):
+        found.append({name: [] for name in TABLES})
+        streams.append(set())
+        run_cell(cell, "it", text, lambda table, row: found[-1][table].append(row), windows=windows, tables=KEEPS[keep])
+    every, wanted = found
+    assert wanted["windows"] == every["windows"] and len(wanted["windows"]) == 2
+    assert {name for name in TABLES if wanted[name]} == {"runs", "windows", "cells"}
+    assert (wanted["cells"][0][7], every["cells"][0][7]) == (status, status)
+    assert "wire" in streams[0] and ("wire" in streams[1]) == seen
 
 
 def test_what_goes_wrong_in_the_fold_fails_the_cell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ class Transactions(Observer):
     """Table `transactions`: from the first partition to the last marker."""
 
     streams = frozenset({"transaction"})
+    tables = ("transactions",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
@@ -61,6 +62,7 @@ class Reassignments(Observer):
     """Table `reassignments`: partitions on their way to other replicas."""
 
     streams = frozenset({"cluster"})
+    tables = ("reassignments",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
@@ -118,6 +120,7 @@ class Faults(Observer):
     """Table `faults`."""
 
     streams = frozenset({"fault"})
+    tables = ("faults",)
 
     def see(self, line: Line) -> None:
         """A line of stream `fault`, but for the end of a simulation."""

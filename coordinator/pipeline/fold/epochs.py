@@ -44,6 +44,7 @@ class Epochs(Observer):
     """Table `epochs`. An epoch with no members is settled when its target is made."""
 
     streams = frozenset({"group"})
+    tables = ("epochs",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)

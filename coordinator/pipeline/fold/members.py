@@ -26,6 +26,7 @@ class Members(Observer):
     """Table `members`: a row for each member id of each group. A load of a group keeps whom it stored, and ends the others."""
 
     streams = frozenset({"group"})
+    tables = ("members",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)

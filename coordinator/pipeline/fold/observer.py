@@ -17,6 +17,8 @@ class Observer:
 
     streams: ClassVar[frozenset[str] | None] = None
     """None: all."""
+    tables: ClassVar[tuple[str, ...]] = ()
+    """Those that it emits rows of."""
 
     def __init__(self, emit: Emit) -> None:
         self.emit = emit

@@ -52,6 +52,7 @@ class Ownership(Observer):
     """Table `ownership`, both views."""
 
     streams = frozenset({"group", "member"})
+    tables = ("ownership",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)

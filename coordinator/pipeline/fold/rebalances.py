@@ -23,6 +23,7 @@ class Rebalances(Observer):
     """Tables `rebalances` and `generations`."""
 
     streams = frozenset({"group"})
+    tables = ("rebalances", "generations")
 
     def __init__(self, emit: Emit, timeline: Timeline) -> None:
         super().__init__(emit)

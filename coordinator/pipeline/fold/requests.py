@@ -9,6 +9,7 @@ class Requests(Observer):
     """Table `requests`: each request with its answer. Requests that are answered at once take no memory beyond that."""
 
     streams = frozenset({"wire"})
+    tables = ("requests",)
 
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
@@ -44,6 +45,7 @@ class Commits(Observer):
     """Table `commits`."""
 
     streams = frozenset({"group"})
+    tables = ("commits",)
 
     def see(self, line: Line) -> None:
         """A commit, pending in a transaction or not."""

@@ -27,7 +27,8 @@ class RunFold:
     """One run. `feed` its lines, header first, then `finish`.
 
     `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had. `judges` are
-    those of the tables, `beside` those who are only asked by `verdicts`. `tables`: those whose rows are emitted.
+    those of the tables, `beside` those who are only asked by `verdicts`. `tables`: those whose rows are emitted; what no row of them
+    needs is not looked at.
     """
 
     def __init__(
@@ -41,11 +42,16 @@ class RunFold:
         self._timeline = Timeline(stories=False)
         self._rebalances = Rebalances(self._emit, self._timeline)
         self._verdicts = Verdicts(self._emit, judges, beside)
-        self._observers: tuple[Observer, ...] = (
+        self._tables = frozenset(tables)
+        self._counts = "metrics" in self._tables
+        """Whether it counts the rows of all tables."""
+        observers = (
             self._rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
             Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), self._verdicts,
         )  # fmt: skip
-        self._tables = frozenset(tables)
+        self._observers: tuple[Observer, ...] = tuple([
+            one for one in observers
+            if self._counts or one is self._rebalances or one is self._verdicts or not self._tables.isdisjoint(one.tables)])
         self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
         """Who sees the lines of each stream."""
@@ -72,7 +78,8 @@ class RunFold:
         if at_ms > self.end_ms:
             self.end_ms = at_ms
         self.lines += 1
-        self._metrics.event(line)
+        if self._counts:
+            self._metrics.event(line)
         row = self._event(line) if self._events else ()
         if self._staged:
             self._flush()
@@ -102,7 +109,8 @@ class RunFold:
             self._about.get("scenario"), self._about.get("settings"), self.end_ms, self.lines, quarantined, cut_short,
             len(self._timeline.groups), self._rebalances.count, self._complete,
             "; ".join(damage) or None))  # fmt: skip
-        self._metrics.finish(self.end_ms, self._emit)
+        if self._counts:
+            self._metrics.finish(self.end_ms, self._emit)
         self._flush()
         self._observers = ()  # they hold this object, and it holds all that it knows of the run: nobody should have to look for that
         self._seeing.clear()
@@ -115,7 +123,8 @@ class RunFold:
         own = (self.run_id, *row)
         if table in self._tables:
             self._staged.append((table, own))
-        self._metrics.take(table, own)
+        if self._counts:
+            self._metrics.take(table, own)
 
     def _flush(self) -> None:
         for table, row in self._staged:

@@ -14,6 +14,8 @@ JudgeMaker = Callable[[], Judge]
 class Verdicts(Observer):
     """Tables `verdicts` and `findings`: what `coordinator.judges.judge` says, line by line. `beside`: judges whose word is in no table."""
 
+    tables = ("verdicts", "findings")
+
     def __init__(self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()) -> None:
         super().__init__(emit)
         self._of_tables = len(judges)

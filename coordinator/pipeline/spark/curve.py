@@ -10,8 +10,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from ..curve import EVENTS, MEASURED, PROTOCOLS, SIZES, CurvePoint, curve_page, curve_sweep, plot_name, read_live
-from ..statistics import quantile
+from ..curve import EVENTS, MEASURED, SIZES, curve_page, curve_settings, curve_sweep, plot_name, read_live
+from ..curve_runs import RunFigures, known_of, points_of, read_runs, runs_text
 from . import plots
 from .analysis import write_csv
 from .folders import tables_in
@@ -21,39 +21,33 @@ from .sweep import run_sweep
 SCENARIO = Path("docs/curve/scenario.toml")
 
 
-def points_of(spark: Any, folders: Sequence[Path]) -> list[tuple[CurvePoint, str]]:
-    """Every estimate of some sweeps with its settings, by protocol and size. Raises PipelineError."""
-    from pyspark.sql.functions import array_sort, col, collect_list, element_at, split
-    from pyspark.sql.functions import first as any_of
-
+def runs_of(spark: Any, folders: Sequence[Path]) -> list[RunFigures]:
+    """The figures of every simulation of some sweeps of the curve. Raises PipelineError."""
     every = [tables_in(folder) for folder in folders]
 
     def read(name: str) -> Any:
         return reduce(lambda one, other: one.unionByName(other), (spark.read.parquet(str(tables / name)) for tables in every))
 
-    windows = read("windows").join(read("cells").select("run_id", "variant", "settings"), "run_id")
-    lists = [array_sort(collect_list(measure.column)).alias(measure.column) for measure in MEASURED]
-    grouped = windows.groupBy("variant", "name").agg(any_of("settings").alias("settings"), *lists)
-    sized = grouped.withColumn("members", element_at(split("variant", ": "), -1).cast("int"))
+    measures = [measure.column for measure in MEASURED]
+    of_cells = read("cells").select("run_id", "cell_id", "variant", "seed")
+    windows = read("windows").select("run_id", "name", *measures).join(of_cells, "run_id")
     found = []
-    for row in sized.orderBy(col("members"), "variant", "name").collect():
-        for measure in MEASURED:
-            estimate = quantile([value * measure.scale for value in row[measure.column]], 0.5)
-            protocol = row["variant"].rpartition(": ")[0]
-            found.append((CurvePoint(protocol, row["members"], row["name"], measure.column, estimate), " ".join(row["settings"])))
-    protocols = list(PROTOCOLS)
-    return sorted(found, key=lambda pair: (protocols.index(pair[0].protocol), pair[0].members))
+    for row in windows.collect():
+        protocol, _, members = row["variant"].rpartition(": ")
+        found.append(RunFigures(row["cell_id"], protocol, int(members), row["seed"], row["name"], tuple(row[each] for each in measures)))
+    return found
 
 
-def write_curve(spark: Any, folders: Sequence[Path], out: Path, command: str) -> None:
-    """The page, the plots and the figures of sweeps that are done; `out/live.csv` is what was measured beside them.
+def write_curve(runs: Sequence[RunFigures], out: Path, command: str) -> None:
+    """The page, the plots and the figures of simulations; `out/live.csv` is what was measured beside them.
 
     Raises PipelineError and OSError.
     """
-    found = points_of(spark, folders)
-    points = [point for point, _ in found]
+    points = list(points_of(runs))
     columns = ("protocol", "members", "event", "measure", "median", "low", "high", "coverage", "runs", "settings")
-    write_csv(out / "curve.csv", columns, [(*point[:4], *point.estimate, settings) for point, settings in found])
+    write_csv(out / "curve.csv", columns, [
+        (*point[:4], *point.estimate, " ".join(curve_settings(point.protocol, point.members))) for point in points])  # fmt: skip
+    (out / "runs.csv").write_text(runs_text(runs), encoding="utf-8")
     for event in EVENTS:
         for measure in MEASURED:
             own = [point for point in points if (point.event, point.measure) == (event, measure.column)]
@@ -67,6 +61,13 @@ def write_curve(spark: Any, folders: Sequence[Path], out: Path, command: str) ->
     except ValueError as error:
         raise PipelineError(f"{live}: {error}; `python -m benchmarks.curve_live` makes one") from None
     (out / "README.md").write_text(curve_page(points, command, measured), encoding="utf-8")
+
+
+def _read_known(path: str) -> list[RunFigures]:
+    try:
+        return read_runs(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise PipelineError(f"--known {path}: {error}") from None
 
 
 def read_sizes(text: str, seeds: int) -> dict[int, int]:
@@ -89,6 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=20, help="simulations of each point (default: %(default)s)")
     parser.add_argument("--work", default="curve-run", help="where the tables go, a directory for each size (default: %(default)s)")
     parser.add_argument("--out", default="docs/curve", help="where the page goes (default: %(default)s)")
+    parser.add_argument(
+        "--known", metavar="FILE", help="take the figures of simulations that this runs.csv has, and simulate the others")
     parser.add_argument("--master", help="Spark's master (default: all cores here)")
     args = parser.parse_args(argv)
     try:
@@ -96,18 +99,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError:
         print("curve: error: --sizes: whole numbers from 10 on, such as 10,100 or 10,500:3; --seeds: from 1 on", file=sys.stderr)
         return 2
-    folders = {size: Path(args.work) / f"members-{size}" for size in sizes}
     ended: Counter[str] = Counter()
+    taken = 0
     try:
         text = SCENARIO.read_text(encoding="utf-8")
+        given = _read_known(args.known) if args.known else []
+        runs: list[RunFigures] = []
         spark = session("the curve", args.master)
         with working(spark, "mend that; the same command goes on where it stopped"):
             for size, seeds in sizes.items():
-                sweep = curve_sweep(text, [size], seeds)
-                ended.update(run_sweep(spark, sweep, folders[size], lambda told: print(told, file=sys.stderr, flush=True)).by_status)
+                sweep, folder = curve_sweep(text, [size], seeds), Path(args.work) / f"members-{size}"
+                known, missing = known_of(given, sweep)
+                simulated: list[RunFigures] = []
+                if missing:
+                    swept = run_sweep(spark, sweep._replace(seeds=missing), folder, lambda told: print(told, file=sys.stderr, flush=True))
+                    ended.update(swept.by_status)
+                    simulated = runs_of(spark, [folder])
+                here = {run.cell_id for run in simulated}
+                others = [run for run in known if run.cell_id not in here]
+                taken += len({run.cell_id for run in others})
+                runs += simulated + others
             out = Path(args.out)
             out.mkdir(parents=True, exist_ok=True)
-            write_curve(spark, list(folders.values()), out, f"make curve SIZES={args.sizes} SEEDS={args.seeds}")
+            write_curve(runs, out, f"make curve SIZES={args.sizes} SEEDS={args.seeds}")
     except (PipelineError, OSError) as error:
         print(f"curve: error: {error}", file=sys.stderr)
         return 2
@@ -115,7 +129,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\nstopped before its end; the same command goes on where it stopped", file=sys.stderr)
         return 130
     told = ", ".join(f"{count} {status}" for status, count in sorted(ended.items()))
-    print(f"{ended.total()} simulations: {told}; {args.out}/README.md")
+    known_too = f"; the figures of {taken} others were known" if taken else ""
+    print(f"{ended.total()} simulations: {told or 'none'}{known_too}; {args.out}/README.md")
     return 1 if ended["failed"] else 0
 
 

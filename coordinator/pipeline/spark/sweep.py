@@ -25,7 +25,7 @@ from coordinator.version import __version__
 
 from ..placement import bins
 from ..schemas import SCHEMA_VERSION, TABLES
-from ..sweeps import Cell, Sweep, cells, plan_of, run_cell
+from ..sweeps import KEEPS, Cell, Sweep, cells, plan_of, run_cell
 from ..windows import Windows
 from .folders import MANIFEST, PLAN, STARTED, SUCCESS, check_sweep_out
 from .parquet import TableWriter
@@ -38,7 +38,6 @@ _RESULT = "chunk long, rows string, problem string"
 _RESULT_SCHEMA = pa.schema([("chunk", pa.int64()), ("rows", pa.string()), ("problem", pa.string())])
 _LARGE = 100_000.0
 """The weight of a simulation of about 800 members for ten minutes."""
-_OF_METRICS = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 
 
 class Swept(NamedTuple):
@@ -136,7 +135,7 @@ def simulate_bin(
     chunk: int, bin_: Sequence[Cell], out: Path, scenario: str, text: str, keep: str, windows: Windows
 ) -> dict[str, Any]:  # fmt: skip
     """A task: simulate the cells of a bin and write their chunk. A problem of the file system comes back as `problem`."""
-    only = TABLES if keep == "tables" else _OF_METRICS
+    only = KEEPS[keep]
     try:
         with TableWriter(out / "tables", chunk, keep=only if chunk == 0 else (), only=only) as writer:
             for cell in bin_:

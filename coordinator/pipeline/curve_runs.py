@@ -1,0 +1,77 @@
+"""The figures of the curve's single simulations, as `docs/curve/runs.csv` has them: five rows each, one for an event.
+
+What the curve shows are the medians of these. A simulation goes by the id of its cell, which depends on the scenario, the settings, the
+seed and the product's version: figures of another scenario or version are never taken for those of this one.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+from typing import Final, NamedTuple
+
+from .curve import EVENTS, MEASURED, PROTOCOLS, CurvePoint
+from .statistics import quantile
+from .sweeps import Sweep, cells
+
+RUN_COLUMNS: Final = ("cell_id", "protocol", "members", "seed", "event", *(measure.column for measure in MEASURED))
+
+
+class RunFigures(NamedTuple):
+    """What one event cost in one simulation. `values`: one for each of MEASURED, as table `windows` has it."""
+
+    cell_id: str
+    protocol: str
+    members: int
+    seed: int
+    event: str
+    values: tuple[int, ...]
+
+
+def read_runs(text: str) -> list[RunFigures]:
+    """The figures in a runs.csv. Raises ValueError for a file that is none."""
+    lines = list(csv.reader(text.splitlines()))
+    if not lines or tuple(lines[0]) != RUN_COLUMNS or any(len(line) != len(RUN_COLUMNS) for line in lines):
+        raise ValueError(f"not a runs.csv of the curve: its columns are {','.join(RUN_COLUMNS)}")
+    return [RunFigures(line[0], line[1], int(line[2]), int(line[3]), line[4], tuple(map(int, line[5:]))) for line in lines[1:]]
+
+
+def runs_text(runs: Iterable[RunFigures]) -> str:
+    """A runs.csv: by members, protocol, seed and event."""
+    protocols, events = list(PROTOCOLS), list(EVENTS)
+
+    def place(run: RunFigures) -> tuple[int, int, int, int]:
+        return run.members, protocols.index(run.protocol), run.seed, events.index(run.event)
+
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(RUN_COLUMNS)
+    writer.writerows((*run[:5], *run.values) for run in sorted(runs, key=place))
+    return out.getvalue()
+
+
+def known_of(runs: Iterable[RunFigures], sweep: Sweep) -> tuple[list[RunFigures], tuple[int, ...]]:
+    """Those of some figures that are of a sweep's simulations; and the seeds of which some variant has no or not all figures."""
+    wanted = {cell.cell_id: cell.seed for cell in cells(sweep)}
+    found = [run for run in runs if run.cell_id in wanted]
+    events: dict[str, set[str]] = {}
+    for run in found:
+        events.setdefault(run.cell_id, set()).add(run.event)
+    missing = {seed for cell_id, seed in wanted.items() if events.get(cell_id, set()) != EVENTS.keys()}
+    return found, tuple(seed for seed in sweep.seeds if seed in missing)
+
+
+def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
+    """The estimates: by protocol, members, event and measure."""
+    values: dict[tuple[str, int, str, str], list[float]] = {}
+    for run in runs:
+        for measure, value in zip(MEASURED, run.values, strict=True):
+            values.setdefault((run.protocol, run.members, run.event, measure.column), []).append(value * measure.scale)
+    protocols, events, columns = list(PROTOCOLS), sorted(EVENTS), [measure.column for measure in MEASURED]
+
+    def place(key: tuple[str, int, str, str]) -> tuple[int, int, int, int]:
+        return protocols.index(key[0]), key[1], events.index(key[2]), columns.index(key[3])
+
+    for key in sorted(values, key=place):
+        yield CurvePoint(*key, quantile(values[key], 0.5))
