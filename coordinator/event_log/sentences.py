@@ -140,9 +140,10 @@ def _course(rebalance: Rebalance) -> list[str]:
         clauses.append(f"first members were waited for {duration(rebalance.delay_ms)} or longer (group.initial.rebalance.delay.ms)")
     changes = rebalance.changes
     joined = _unique(changes, "MemberJoined")
-    rejoined = [name for name in _unique(changes, "MemberRejoined") if name not in joined]
+    new = frozenset(joined)  # there may be thousands
+    rejoined = [name for name in _unique(changes, "MemberRejoined") if name not in new]
     if rejoined:
-        last_ms = max(change.at_ms for change in changes if change.kind == "MemberRejoined" and change.members[0] in rejoined)
+        last_ms = max(change.at_ms for change in changes if change.kind == "MemberRejoined" and change.members[0] not in new)
         clauses.append(f"{counted('member', rejoined)} rejoined {_within(last_ms - rebalance.started_ms)}{_last_of(rebalance, rejoined)}")
     if joined:
         clauses.append(f"{counted('member', joined)} joined meanwhile")
