@@ -7,10 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, curve_sweep, plot_name
 from coordinator.pipeline.curve_runs import RunFigures, points_of, read_runs, runs_text
 from coordinator.pipeline.schemas import TABLES
-from coordinator.pipeline.spark.curve import main, read_sizes, runs_of, write_curve
+from coordinator.pipeline.spark.analysis import analyse
+from coordinator.pipeline.spark.curve import figures_of, main, read_sizes, write_curve
+from coordinator.pipeline.spark.session import PipelineError
 from coordinator.pipeline.spark.sweep import run_sweep
 from coordinator.pipeline.statistics import quantile
 from coordinator.pipeline.sweeps import cells, run_cell
@@ -23,9 +27,11 @@ def test_a_small_curve(spark: Any, project_root: Path, tmp_path: Path) -> None:
     works = [tmp_path / "10", tmp_path / "20"]
     for sweep, work in zip(sweeps, works, strict=True):
         run_sweep(spark, sweep, work)
-    runs = runs_of(spark, works)
+    runs = figures_of(spark, works)
     found = {point[:4]: point.estimate for point in points_of(runs)}
     assert len(found) == len(protocols) * 2 * len(EVENTS) * len(MEASURED)
+    with pytest.raises(PipelineError, match="has no metrics: it is one of the curve's"):
+        analyse(spark, works[0])
     at = {column: number for number, column in enumerate(TABLES["windows"].names())}
     plain: dict[tuple[Any, ...], list[float]] = {}
     for cell in (cell for sweep in sweeps for cell in cells(sweep)):

@@ -37,6 +37,8 @@ _OF_METRICS: Final = ("runs", "metrics", "verdicts", "findings", "windows", "cel
 KEEPS: Final[Mapping[str, Collection[str]]] = {
     "metrics": _OF_METRICS, "tables": TABLES, "logs": _OF_METRICS, "windows": ("runs", "windows", "cells")}
 """The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their scenario says must hold alone."""
+_CHOICES: Final = ("metrics", "tables", "logs")
+"""What a sweep file may keep. Windows alone have no metrics, which `analyse` and `report` are made of: they are the curve's."""
 _MOST_CELLS = 1_000_000
 _MOST_COMBINATIONS = 1 << 62
 _Axis = list[tuple[str, list[str]]]
@@ -91,8 +93,8 @@ def read_sweep(path: str) -> Sweep:
         raise SweepError(f"{path}: {unknown[0]} is no key of a sweep: its keys are scenario, seeds, keep, set, [vary], [sample], [windows]")
     name, text = _scenario_text(path, raw.get("scenario"))
     keep = raw.get("keep", "metrics")
-    if keep not in KEEPS:
-        raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(KEEPS)}")
+    if keep not in _CHOICES:
+        raise SweepError(f"{path}: keep = {keep!r}: one of {', '.join(_CHOICES)}")
     seeds = _seeds(path, raw.get("seeds", 20))
     variants, shortest_ms, note = _variants(path, raw, name, text, len(seeds))
     return Sweep(name, text, variants, seeds, keep, _windows(path, raw.get("windows", {}), shortest_ms), note)

@@ -84,6 +84,7 @@ def test_a_sample_of_a_grid_that_nobody_could_make(tmp_path: Path) -> None:
     ("scenario = ", "a sweep is a TOML file"),
     ('scenario = "crash_loop"\nvari = 1', "vari is no key of a sweep"),
     ('scenario = "crash_loop"\nkeep = "all"', "one of metrics, tables, logs"),
+    ('scenario = "crash_loop"\nkeep = []', "one of metrics, tables, logs"),
     ('scenario = "crash_loop"\nseeds = 0', "give how many"),
     ('scenario = "crash_loop"\nseeds = [5, 1]', "give how many"),
     ('scenario = "crash_loop"\nset = "duration=1m"', "give an array of texts"),

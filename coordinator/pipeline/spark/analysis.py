@@ -58,7 +58,10 @@ def analyse(spark: Any, folder: str | os.PathLike[str]) -> Analysis:
     from pyspark.sql.functions import collect_list, lit, struct
     from pyspark.sql.functions import min as least
 
-    frame = runs_of(spark, tables_in(folder))
+    tables = tables_in(folder)
+    if not (tables / "metrics").exists():
+        raise PipelineError(f"{folder}: this sweep has no metrics: it is one of the curve's, which keeps only what its windows count")
+    frame = runs_of(spark, tables)
     grouped = frame.groupBy("variant").agg(least("number").alias("first"), collect_list(struct(*frame.columns)).alias("runs"))
     order = [row["variant"] for row in grouped.select("variant", "first").orderBy("first", "variant").collect()]
     if not order:

@@ -21,7 +21,7 @@ from .sweep import run_sweep
 SCENARIO = Path("docs/curve/scenario.toml")
 
 
-def runs_of(spark: Any, folders: Sequence[Path]) -> list[RunFigures]:
+def figures_of(spark: Any, folders: Sequence[Path]) -> list[RunFigures]:
     """The figures of every simulation of some sweeps of the curve. Raises PipelineError."""
     every = [tables_in(folder) for folder in folders]
 
@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 if missing:
                     swept = run_sweep(spark, sweep._replace(seeds=missing), folder, lambda told: print(told, file=sys.stderr, flush=True))
                     ended.update(swept.by_status)
-                    simulated = runs_of(spark, [folder])
+                    simulated = figures_of(spark, [folder])
                 here = {run.cell_id for run in simulated}
                 others = [run for run in known if run.cell_id not in here]
                 taken += len({run.cell_id for run in others})
