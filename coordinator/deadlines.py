@@ -9,61 +9,81 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 
+class Entry(Generic[K]):
+    """What is known of one key. `at`: when it falls due, None if it was cancelled. `queued`: the earliest instant in the heap that is its
+    own. `born`: its place among those that have a deadline, by when each was given one."""
+
+    __slots__ = ("at", "born", "key", "queued")
+
+    def __init__(self, key: K, born: int) -> None:
+        self.key = key
+        self.born = born
+        self.at: int | None = None
+        self.queued: int | None = None
+
+
 class Deadlines(Generic[K]):
-    """At most one deadline a key. Moving one later, which every heartbeat does, costs two dictionary writes.
+    """At most one deadline a key. Moving one later, which every heartbeat does, costs two lookups and an assignment.
 
     The heap may hold an earlier instant than the key's own; it is corrected when it comes to the top. Of equal instants that of the
     key that has had a deadline for the longest time falls due first, however often it was moved.
     """
 
-    __slots__ = ("_at", "_born", "_heap", "_queued", "_serial")
+    __slots__ = ("_armed", "_entries", "_heap", "_serial")
 
     def __init__(self) -> None:
-        self._at: dict[K, int] = {}
-        self._queued: dict[K, int] = {}
-        self._born: dict[K, int] = {}
-        self._heap: list[tuple[int, int, K]] = []
+        self._entries: dict[K, Entry[K]] = {}
+        """Of keys that have a deadline, and of those that were cancelled while the heap holds an instant of theirs."""
+        self._heap: list[tuple[int, int, Entry[K]]] = []
         self._serial = 0
+        self._armed = 0
 
     def arm(self, key: K, at: int) -> None:
         """Let `key` fall due at `at`, in place of any deadline it had."""
-        if key not in self._at:
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = Entry(key, 0)
+        if entry.at is None:
             self._serial += 1
-            self._born[key] = self._serial
-        self._at[key] = at
-        queued = self._queued.get(key)
+            self._armed += 1
+            entry.born = self._serial
+        entry.at = at
+        queued = entry.queued
         if queued is None or at < queued:
-            self._push(key, at)
+            self._push(entry, at)
 
     def cancel(self, key: K) -> None:
         """Forget the deadline of `key`, if it has one."""
-        if self._at.pop(key, None) is not None:
-            del self._born[key]
+        entry = self._entries.get(key)
+        if entry is not None and entry.at is not None:
+            entry.at = None
+            self._armed -= 1
 
     def clear(self) -> None:
         """Forget all deadlines."""
-        self._at.clear()
-        self._queued.clear()
-        self._born.clear()
+        self._entries.clear()
         self._heap.clear()
+        self._armed = 0
 
     def get(self, key: K) -> int | None:
         """When `key` falls due."""
-        return self._at.get(key)
+        entry = self._entries.get(key)
+        return None if entry is None else entry.at
 
     def first(self) -> K | None:
         """The key that falls due first."""
         self._correct()
-        return self._heap[0][2] if self._heap else None
+        return self._heap[0][2].key if self._heap else None
 
     def next(self) -> int | None:
         """The earliest deadline; None if there is none."""
-        if self._heap:
-            at, _, key = self._heap[0]
-            if self._at.get(key) == at and self._queued.get(key) == at:
+        heap = self._heap
+        if heap:
+            at, _, entry = heap[0]
+            if entry.at == at == entry.queued:
                 return at
         self._correct()
-        return self._heap[0][0] if self._heap else None
+        return heap[0][0] if heap else None
 
     def due(self, now: int) -> Iterator[K]:
         """Take out and yield each key that is due, earliest first; keys armed meanwhile count if they are due too."""
@@ -71,31 +91,36 @@ class Deadlines(Generic[K]):
             self._correct()
             if not self._heap or self._heap[0][0] > now:
                 return
-            _, _, key = heappop(self._heap)
-            del self._queued[key]
-            del self._at[key]
-            del self._born[key]
-            yield key
+            _, _, entry = heappop(self._heap)
+            self._forget(entry)
+            entry.at = None
+            self._armed -= 1
+            yield entry.key
 
     def __len__(self) -> int:
-        return len(self._at)
+        return self._armed
 
-    def _push(self, key: K, at: int) -> None:
-        self._queued[key] = at
-        heappush(self._heap, (at, self._born[key], key))
+    def _push(self, entry: Entry[K], at: int) -> None:
+        entry.queued = at
+        heappush(self._heap, (at, entry.born, entry))
 
     def _correct(self) -> None:
         """Bring the heap's top to a key's true deadline."""
         heap = self._heap
         while heap:
-            at, _, key = heap[0]
-            if self._queued.get(key) != at:  # an earlier entry of this key was queued since
+            at, _, entry = heap[0]
+            if entry.queued != at:  # an earlier instant of this key was queued since
                 heappop(heap)
                 continue
-            true = self._at.get(key)
+            true = entry.at
             if true == at:
                 return
             heappop(heap)
-            del self._queued[key]
-            if true is not None:
-                self._push(key, true)
+            if true is None:
+                self._forget(entry)
+            else:
+                self._push(entry, true)
+
+    def _forget(self, entry: Entry[K]) -> None:
+        entry.queued = None
+        del self._entries[entry.key]

@@ -11,7 +11,7 @@ from enum import IntEnum
 from heapq import heappush
 from typing import Any, NamedTuple
 
-from ..deadlines import Deadlines
+from ..deadlines import Deadlines, Entry
 from ..groups import events as ev
 from ..groups.classic.model import ClassicGroup
 from ..groups.config import GroupConfig
@@ -67,12 +67,11 @@ class Timers(Deadlines[tuple[int, str, str]]):
         self._config = config
         self.wake = wake
 
-    def _push(self, key: tuple[int, str, str], at: int) -> None:
-        serial = self._born[key]
-        self._queued[key] = at
+    def _push(self, entry: Entry[tuple[int, str, str]], at: int) -> None:
+        entry.queued = at
         heap = self._heap
-        heappush(heap, (at, serial, key))
-        if heap[0][1] == serial:
+        heappush(heap, (at, entry.born, entry))
+        if heap[0][2] is entry:
             self.wake(at)
 
     def arm_session(self, group_id: str, member_id: str, at: int) -> None:

@@ -183,7 +183,7 @@ class Judges:
         """Whoever does not wait for an answer has a session that ends; so have new members and pending ids."""
         coordinator = self.world.coordinator
         at = coordinator.shards[coordinator.partition_for(group.group_id)].timers
-        assert at.next() == min(at._at.values())
+        assert at.next() == min(entry.at for entry in at._entries.values() if entry.at is not None)
         due = coordinator.next_deadline()
         assert due is not None and due == min(d for shard in coordinator.shards.values() if (d := shard.next_deadline()) is not None)
         for m in group.members.values():

@@ -170,12 +170,16 @@ def sessions_are_not_armed_with_a_generation(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def an_early_deadline_is_lost(patch: pytest.MonkeyPatch) -> None:
-    def arm(self: Deadlines[Any], key: Any, at: int) -> None:
-        self._at[key] = at
-        if key not in self._queued:
-            self._push(key, at)
+    arm = Deadlines.arm
 
-    patch.setattr(Deadlines, "arm", arm)
+    def arm_late(self: Deadlines[Any], key: Any, at: int) -> None:
+        entry = self._entries.get(key)
+        if entry is None or entry.at is None or entry.queued is None or at >= entry.queued:
+            arm(self, key, at)
+        else:
+            entry.at = at
+
+    patch.setattr(Deadlines, "arm", arm_late)
 
 
 @bug
