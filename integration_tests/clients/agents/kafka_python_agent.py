@@ -152,19 +152,18 @@ class Library:
     poll_ms = 100  # in much shorter polls the library may spin without ever joining
     version = f"kafka-python {kafka.__version__}"
 
-    def __init__(self) -> None:
-        self._producers: dict[str, Any] = {}
-
     def consumer(self, config: dict[str, Any], listener: Listener) -> Consumer:
         return Consumer(config, listener)
 
     def produce(self, bootstrap: str, records: list[tuple[str, int, str, int | None]]) -> list[int]:
-        if bootstrap not in self._producers:
-            self._producers[bootstrap] = KafkaProducer(bootstrap_servers=bootstrap, acks="all", metrics_enabled=False)
-        producer = self._producers[bootstrap]
-        sent = [producer.send(topic, value.encode(), partition=partition, timestamp_ms=at) for topic, partition, value, at in records]
-        producer.flush()
-        return [future.get(timeout=30).offset for future in sent]
+        # Not kept: once a topic that it has written to is deleted, its thread asks for metadata without a pause, for ever.
+        producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", metrics_enabled=False)
+        try:
+            sent = [producer.send(topic, value.encode(), partition=partition, timestamp_ms=at) for topic, partition, value, at in records]
+            producer.flush()
+            return [future.get(timeout=30).offset for future in sent]
+        finally:
+            producer.close()
 
 
 if __name__ == "__main__":
