@@ -45,6 +45,7 @@ def plot_of(page: Page) -> tuple[Locator, float, float]:
 def test_two_settings_beside_each_other_by_keyboard_and_by_link(page: Page, server: PageServer) -> None:
     open_lesson(page, server, LESSON)
     page.locator("#reveal").click()
+    expect(page.locator(".side-a")).to_be_visible()  # the browser tells that the answer is open after the click is over
     page.locator(".plot").first.focus()
     page.keyboard.press("b")
     expect(page.locator(".side-a")).to_be_focused()
