@@ -32,6 +32,12 @@ def assignment(text: str) -> Partitions | None:
     return _short_assignment(text) if len(text) <= _SHORT else _assignment(text)
 
 
+def own_assignment(text: str, protocol_type: str | None) -> Partitions | None:
+    """As `assignment`, and nobody else's: by it a member is known to have gone on with it. None in a group that is none of consumers."""
+    given = assignment(text) if protocol_type == "consumer" else None
+    return None if given is None else dict(given)
+
+
 def subscription(text: str) -> Subscription | None:
     """What a subscription in hexadecimal holds; None if it is none."""
     return _short_subscription(text) if len(text) <= _SHORT else decoded(Subscription.decode, text)

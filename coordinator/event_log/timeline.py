@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .blobs import COOPERATIVE, assignment, both, by_topic, claims, is_cooperative, minus, subscription
+from .blobs import COOPERATIVE, both, by_topic, claims, is_cooperative, minus, own_assignment, subscription
 from .consumer_groups import KINDS, follow_consumer_event, note_consumer_event
 from .expired_offsets import note_expiry
 from .ownership import Ownership
@@ -294,11 +294,13 @@ class Timeline:
             self._goes_on(group, member, line["at_ms"])
 
     def _stored(self, group: GroupView, line: Line) -> None:
-        current = group.current
-        shares = [self._share(group, row, line) for row in line["members"]]
-        group.stored = frozenset(row["member_id"] for row in line["members"])
+        current, rows = group.current, line["members"]
+        group.stored = frozenset(row["member_id"] for row in rows)
         if group.state in ("Stable", "Dead") or current is None:  # a static member was replaced, or a snapshot restored: no rebalance
+            for row in rows:
+                group.member(row["member_id"]).assignment = own_assignment(row["assignment"], group.protocol_type)
             return
+        shares = [self._share(group, row, line) for row in rows]
         group.state = "Stable"
         group.rearmed = (line["at_ms"], "the answer to its SyncGroup")
         current.stored_ms, current.outcome, current.shares = line["at_ms"], "stable", shares
@@ -311,8 +313,8 @@ class Timeline:
 
     def _share(self, group: GroupView, row: dict[str, Any], line: Line) -> Share:
         member = group.member(row["member_id"])
-        before, given = member.assignment or {}, assignment(row["assignment"]) if group.protocol_type == "consumer" else None
-        now = member.assignment = None if given is None else dict(given)  # each its own: by it a member is known to have gone on with it
+        before, now = member.assignment or {}, own_assignment(row["assignment"], group.protocol_type)
+        member.assignment = now
         share = Share(
             member.name, member.member_id, now, len(row["assignment"]) // 2, minus(now or {}, before), minus(before, now or {}),
             member.cooperative, both(member.held, now or {}), member.pause,
