@@ -239,6 +239,6 @@ _FOOT = """
 ## What this does not say
 
 {measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
-than those of the tables were not computed for this page. A simulation of 10,000 members takes one to two minutes of one core, and
-20 seeds of every size and protocol some two hours of two, by an estimate where there are fewer.
+than those of the tables were not computed for this page. A simulation of 10,000 members takes one to three minutes of one core, and
+20 seeds of every size and protocol, by an estimate, some two and a half hours of two.
 """
