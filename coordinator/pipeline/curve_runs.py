@@ -34,7 +34,16 @@ def read_runs(text: str) -> list[RunFigures]:
     lines = list(csv.reader(text.splitlines()))
     if not lines or tuple(lines[0]) != RUN_COLUMNS or any(len(line) != len(RUN_COLUMNS) for line in lines):
         raise ValueError(f"not a runs.csv of the curve: its columns are {','.join(RUN_COLUMNS)}")
-    return [RunFigures(line[0], line[1], int(line[2]), int(line[3]), line[4], tuple(map(int, line[5:]))) for line in lines[1:]]
+    runs: dict[tuple[str, str], RunFigures] = {}
+    for number, line in enumerate(lines[1:], 2):
+        cell_id, protocol, members, seed, event, *values = line
+        if protocol not in PROTOCOLS or event not in EVENTS or (cell_id, event) in runs:
+            raise ValueError(f"line {number}: {protocol}, {event}: no protocol or event of the curve, or told before")
+        try:
+            runs[cell_id, event] = RunFigures(cell_id, protocol, int(members), int(seed), event, tuple(map(int, values)))
+        except ValueError:
+            raise ValueError(f"line {number}: members, seed and figures are whole numbers") from None
+    return list(runs.values())
 
 
 def runs_text(runs: Iterable[RunFigures]) -> str:

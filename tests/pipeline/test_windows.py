@@ -8,6 +8,7 @@ import pytest
 
 from coordinator.event_log import EventLog
 from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, WINDOWS, CurvePoint, curve_page, curve_settings, curve_sweep
+from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.statistics import quantile
@@ -117,3 +118,17 @@ def test_the_curves_page() -> None:
     assert "`make curve SIZES=10,20`" in page
     sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
     assert [variant.name for variant in sweep.variants] == ["eager range: 10", "eager range: 20"] and sweep.windows == WINDOWS
+
+
+@pytest.mark.parametrize(("row", "message"), [
+    ("x,eager rnage,10,1,join,1,2,3,4", "line 3: eager rnage, join: no protocol"),
+    ("x,eager range,10,1,joins,1,2,3,4", "line 3: eager range, joins: no protocol"),
+    ("a,eager range,10,1,join,1,2,3,4", "told before"),
+    ("x,eager range,10,1,join,1,2,3,many", "line 3: members, seed and figures are whole numbers"),
+    ("x,eager range,10,1,join,1,2,3", "not a runs.csv of the curve"),
+])  # fmt: skip
+def test_a_damaged_file_of_single_simulations_says_where(row: str, message: str) -> None:
+    run = RunFigures("a", "eager range", 10, 1, "join", (1, 2, 3, 4))
+    assert read_runs(runs_text([run])) == [run]
+    with pytest.raises(ValueError, match=message):
+        read_runs(runs_text([run]) + row + "\n")
