@@ -70,7 +70,7 @@ class ClientConnection(ClientSide):
 
     def _at_broker(self, what: bytes | Sign) -> None:
         world, broker = self._simulated, self._simulated.brokers.brokers[self.node]
-        if not concerns_its_sender_alone(what):
+        if world.anybody_quiet and not concerns_its_sender_alone(what):
             world.catch_up()
         if what is Sign.OPEN:
             if self.node not in world.listening:

@@ -59,6 +59,10 @@ class Environment(Surroundings, Protocol):
     def settle(self) -> None:
         """The brokers have done some work."""
 
+    @property
+    def anybody_quiet(self) -> bool:
+        """Whether `catch_up` would bring anybody anywhere."""
+
     def catch_up(self) -> object:
         """Something happens that may concern members other than the one that sent it: nobody's heartbeats are skipped beyond now."""
 

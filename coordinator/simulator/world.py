@@ -150,6 +150,11 @@ class World(ClientHosts):
         else:
             self.call_at(member, member.next_deadline())
 
+    @property
+    def anybody_quiet(self) -> bool:
+        """Whether `catch_up` would bring anybody anywhere."""
+        return bool(self._quiet)
+
     def catch_up(self) -> list[SimulatedMember]:
         """Something happens that may concern quiet members: bring them to where they are. Answers who they are."""
         return self._catch_up(self.now) if self._quiet else []
