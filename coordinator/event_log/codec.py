@@ -11,7 +11,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
-from ..groups.events import DURABLE, Event
+from ..groups.events import DURABLE, Event, StoredMember
 from ..shards.availability import AvailabilityEvent
 from ..transactions.events import Event as TransactionEvent
 from .text import PAIRS, fields_text
@@ -113,6 +113,17 @@ def to_plain(event: Event) -> Plain:
     if out.get("member") == "":
         del out["member"]
     return out
+
+
+@cache
+def _stored_member() -> _Convert:
+    return _object(_fields(StoredMember, {}))
+
+
+def to_plain_member(member: StoredMember) -> Plain:
+    """One of the members of a GenerationStored, as `to_plain` has it."""
+    plain: Plain = _stored_member()(member)
+    return plain
 
 
 def transaction_from_plain(line: Mapping[str, Any]) -> TransactionEvent:

@@ -31,7 +31,7 @@ from ..simulator.schema import TABLES as KEYS
 from ..simulator.schema import duration_ms
 from .fold.run import RunFold
 from .schemas import SCHEMA_VERSION, TABLES, Row
-from .windows import COUNTED, Traffic, Windows, window_rows
+from .windows import Traffic, WindowCounts, Windows
 
 _OF_METRICS: Final = ("runs", "metrics", "verdicts", "findings", "windows", "cells")
 KEEPS: Final[Mapping[str, Collection[str]]] = {
@@ -243,7 +243,7 @@ def run_cell(
     lines: list[Line] = []
     try:
         checked = _scenario(text, scenario, cell.settings)
-        traffic = Traffic(windows)
+        traffic, counts = Traffic(windows), WindowCounts(windows, checked.duration_ms) if windows else None
         judged = "verdicts" in tables
         asked = judges_of(checked) if judged or checked.judges else bounds_of(checked)
         judges = [one for one in ALL if judged or one in asked]
@@ -251,12 +251,12 @@ def run_cell(
         fold = RunFold(
             str(run_id), cell.cell_id, lambda table, row: staged.append((table, row)),
             about={"scenario": scenario, "settings": json.dumps(cell.settings)}, judges=judges, beside=beside,
-            tables={*tables, *COUNTED} if windows else tables)  # fmt: skip
+            tables=tables, also=() if counts is None else (counts,))  # fmt: skip
         folding = _Folding(fold, None if log_path is None else lines)
         log = UnwrittenLog(folding.take, seed=cell.seed, epoch_ms=EPOCH_MS, wire=judged or bool(checked.judges))
         run_scenario(checked, cell.seed, log, traffic.watch)
         folding.finish()
-        staged.extend(("windows", (run_id, *row)) for row in window_rows(staged, windows, checked.duration_ms, traffic))
+        staged.extend(("windows", (run_id, *row)) for row in (() if counts is None else counts.rows(traffic)))
         said = zip([*judges, *beside], fold.verdicts(STREAMS), strict=True)
         broken = [verdict.judge for one, verdict in said if one in asked and verdict.judgement is Judgement.BROKEN]
         status, problem = ("broken", ", ".join(broken)) if broken else ("ok", None)
@@ -266,8 +266,7 @@ def run_cell(
     if log_path is not None and lines:
         _write_log(log_path, lines)
     for table, row in staged:
-        if table in tables:
-            emit(table, row)
+        emit(table, row)
     cpu_ms = round((time.process_time() - began) * 1000)
     emit("cells", (
         cell.cell_id, cell.number, run_id, scenario, cell.variant, list(cell.settings), cell.seed, status, problem, cpu_ms))  # fmt: skip

@@ -1,16 +1,20 @@
 """Windows of a simulation: what each event of a scenario costs, from its instant until the next one's.
 
-Counted from the rows of the run's own tables, and from the bytes on the simulated links, which no log has. Rules: a rebalance, or a group
+Counted from the lines of the run, and from the bytes on the simulated links, which no log has. Rules: a rebalance, or a group
 epoch of a consumer group (KIP-848), belongs to the window in which it begins; a time without an owner is divided between the windows in
 which it lies; heartbeats go on all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from .fold.epochs import Epochs
+from .fold.moves import Moves, Place
+from .fold.observer import Line, Observer
+from .fold.ownership import Held, Told
 from .schemas import TABLES, Row
 
 if TYPE_CHECKING:
@@ -19,9 +23,8 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[str, int], ...]
 """Names and when each begins (ms), in order of time."""
 QUIET_MS: Final = 30_000
-COUNTED: Final = ("rebalances", "epochs", "ownership")
-"""The tables whose rows windows are counted from."""
-_AT: Final = {name: {column: at for at, column in enumerate(TABLES[name].names())} for name in COUNTED}
+_STARTED, _SETTLED, _MOVED = (TABLES["epochs"].names().index(name) - 1 for name in ("started_ms", "settled_ms", "moved"))
+"""Where these stand in a row of table `epochs` that has no run_id yet."""
 
 
 class Traffic:
@@ -57,41 +60,139 @@ class Traffic:
         return self.sent(before, begin) / (begin - before) if begin > before else 0.0
 
 
-def window_rows(staged: Sequence[tuple[str, Row]], windows: Windows, end_ms: int, traffic: Traffic) -> list[Row]:
-    """Rows of table `windows` without their run_id. `staged`: the rows of the run's other tables."""
-    rebalances = [_dict("rebalances", row) for table, row in staged if table == "rebalances"] if windows else []
-    epochs = [_dict("epochs", row) for table, row in staged if table == "epochs"] if windows else []
-    gaps = list(_gaps([row for table, row in staged if table == "ownership"], end_ms)) if windows else []
-    found: list[Row] = []
-    for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)]):
-        own = [row for row in rebalances if begin <= row["started_ms"] < end]
-        lengths = [row["duration_ms"] for row in own if row["duration_ms"] is not None]
-        bumped = [row for row in epochs if begin <= row["started_ms"] < end]
-        settled = [row for row in bumped if row["settled_ms"] is not None]
-        calm = [*(row["stable_ms"] for row in own if row["stable_ms"] is not None), *(row["settled_ms"] for row in settled)]
-        sent = traffic.sent(begin, end)
-        found.append((
-            name, begin, end, len(own), len(bumped), max(calm, default=begin) - begin, sum(lengths), max(lengths, default=0),
-            sum(row["settled_ms"] - row["started_ms"] for row in settled),
-            sum(max(min(to, end) - max(since, begin), 0) for since, to in gaps), sum(row["moved"] for row in (*own, *bumped)), sent,
-            round(sent - traffic.quiet_rate(begin) * (end - begin))))  # fmt: skip
-    return found
+class WindowCounts(Observer):
+    """What happens in the windows of a run that lasts until `end_ms`. `rows` after `finish`."""
+
+    streams = frozenset({"group", "member"})
+
+    def __init__(self, windows: Windows, end_ms: int) -> None:
+        super().__init__(self._epoch)
+        self._begins = [begin for _, begin in windows]
+        self._windows = [_Window(name, begin, end) for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])]
+        self._end_ms = end_ms
+        self._epochs = Epochs(self.emit)
+        self._told = Told(self._held)
+        self._rebalances: list[_Rebalance] = []
+        self._running: dict[str, _Rebalance] = {}
+        self._moves: dict[str, Moves] = {}
+        self._without: dict[tuple[str, Place], int] = {}
+        """Partitions whose owner was told that it has them no more, and when."""
+
+    def see(self, line: Line) -> None:
+        """A line of stream `group` or `member`."""
+        if line["stream"] == "member":
+            self._told.see(line)
+            return
+        self._epochs.see(line)
+        kind, group = line["type"], line["group"]
+        if kind == "RebalanceStarted":
+            self._running[group] = _Rebalance(line["at_ms"])
+            self._rebalances.append(self._running[group])
+        elif kind == "GenerationStored":
+            moved = self._moves.setdefault(group, Moves()).stored(line)
+            if group in self._running:
+                self._running[group].stored(line["at_ms"], moved)
+        elif kind == "MemberReplaced" and group in self._moves:
+            self._moves[group].replaced(line)
+        elif kind in ("GroupDeleted", "GroupUnloaded") and group in self._running:
+            self._running[group].over = True
+
+    def finish(self) -> None:
+        """The run has ended."""
+        self._epochs.finish()
+        self._told.finish()
+        for since_ms in self._without.values():
+            self._unavailable(since_ms, self._end_ms)
+        for one in self._rebalances:
+            window = self._window(one.started_ms)
+            if window is not None:
+                window.rebalanced(one)
+
+    def rows(self, traffic: Traffic) -> list[Row]:
+        """Those of table `windows`, without their run_id."""
+        return [window.row(traffic) for window in self._windows]
+
+    def _window(self, at_ms: int) -> _Window | None:
+        number = bisect_right(self._begins, at_ms) - 1
+        return self._windows[number] if number >= 0 and at_ms < self._end_ms else None
+
+    def _epoch(self, table: str, row: Row) -> None:
+        """A row of table `epochs`, without its run_id."""
+        started_ms, settled_ms, moved = row[_STARTED], row[_SETTLED], row[_MOVED]
+        window = self._window(started_ms)
+        if window is not None:
+            window.bumped(started_ms, settled_ms, moved)
+
+    def _held(self, group: str, place: Place, one: Held, end: Line | None) -> None:
+        """A member had a partition, or has it still."""
+        key = (group, place)
+        since_ms = self._without.pop(key, None)
+        if since_ms is not None:
+            self._unavailable(since_ms, one.at_ms)
+        if end is not None:
+            self._without[key] = end["at_ms"]
+
+    def _unavailable(self, since_ms: int, to_ms: int) -> None:
+        """No application had a partition, by the members' own word: the time is divided between the windows."""
+        if since_ms == to_ms:
+            return
+        number = max(bisect_right(self._begins, since_ms) - 1, 0)
+        for window in self._windows[number:]:
+            if window.begin_ms >= to_ms:
+                break
+            window.unavailable_ms += min(to_ms, window.end_ms) - max(since_ms, window.begin_ms)
 
 
-def _dict(table: str, row: Row) -> dict[str, Any]:
-    return {column: row[at] for column, at in _AT[table].items()}
+class _Rebalance:
+    """From its start until its generation is stored: for how long, and how many partitions have moved since."""
+
+    __slots__ = ("moved", "over", "started_ms", "stored_ms")
+
+    def __init__(self, started_ms: int) -> None:
+        self.started_ms = started_ms
+        self.stored_ms: int | None = None
+        self.moved = 0
+        self.over = False
+
+    def stored(self, at_ms: int, moved: int) -> None:
+        """A generation was stored: the first ends it, the others are those of static members that were replaced."""
+        self.moved += moved
+        if not self.over:
+            self.stored_ms, self.over = at_ms, True
 
 
-def _gaps(rows: Iterable[Row], end_ms: int) -> Iterable[tuple[int, int]]:
-    """When no application had a partition, by the members' own word: from when to when."""
-    at = _AT["ownership"]
-    by_place: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row[at["view"]] == "member":
-            by_place.setdefault((row[at["group_id"]], row[at["topic"]], row[at["partition"]]), []).append(row)
-    for intervals in by_place.values():
-        intervals.sort(key=lambda row: row[at["from_seq"]])
-        begins = [*(row[at["from_ms"]] for row in intervals[1:]), end_ms]
-        for row, begin in zip(intervals, begins, strict=True):
-            if row[at["to_ms"]] is not None and begin > row[at["to_ms"]]:
-                yield row[at["to_ms"]], begin
+class _Window:
+    """What happens from one instant until another."""
+
+    def __init__(self, name: str, begin_ms: int, end_ms: int) -> None:
+        self.name = name
+        self.begin_ms = begin_ms
+        self.end_ms = end_ms
+        self.unavailable_ms = 0
+        self._calm_ms = begin_ms
+        self._lengths: list[int] = []
+        self._rebalances = self._epochs = self._settling_ms = self._moved = 0
+
+    def rebalanced(self, one: _Rebalance) -> None:
+        """A rebalance began in it."""
+        self._rebalances += 1
+        self._moved += one.moved
+        if one.stored_ms is not None:
+            self._lengths.append(one.stored_ms - one.started_ms)
+            self._calm_ms = max(self._calm_ms, one.stored_ms)
+
+    def bumped(self, started_ms: int, settled_ms: int | None, moved: int) -> None:
+        """A group epoch began in it."""
+        self._epochs += 1
+        self._moved += moved
+        if settled_ms is not None:
+            self._settling_ms += settled_ms - started_ms
+            self._calm_ms = max(self._calm_ms, settled_ms)
+
+    def row(self, traffic: Traffic) -> Row:
+        """Its row of table `windows`, without the run_id."""
+        sent = traffic.sent(self.begin_ms, self.end_ms)
+        return (
+            self.name, self.begin_ms, self.end_ms, self._rebalances, self._epochs, self._calm_ms - self.begin_ms, sum(self._lengths),
+            max(self._lengths, default=0), self._settling_ms, self.unavailable_ms, self._moved, sent,
+            round(sent - traffic.quiet_rate(self.begin_ms) * (self.end_ms - self.begin_ms)))  # fmt: skip

@@ -6,15 +6,20 @@ import pytest
 
 from coordinator.event_log import EventLog
 from coordinator.event_log.unwritten import UnwrittenLog
+from coordinator.groups.events import GroupCreated
 from coordinator.simulator import catalogue
 from coordinator.simulator.environment import EPOCH_MS
 from coordinator.simulator.run import run_scenario
 from coordinator.simulator.scenario import read_scenario
 
+SHORTER = {
+    "exactly_once_pipeline": "duration=40s", "migration_to_consumer": "duration=40s", "coordinator_crash": "duration=40s",
+    "crash_loop": "duration=40s", "rolling_deploy_static": "churn.1.at=20s"}  # fmt: skip
 
-@pytest.mark.parametrize("name", ["exactly_once_pipeline", "migration_to_consumer", "coordinator_crash", "crash_loop"])
+
+@pytest.mark.parametrize("name", sorted(SHORTER))
 def test_its_lines_are_those_that_a_reader_finds(name: str) -> None:
-    scenario = read_scenario(catalogue.text(name), name, ("duration=40s",))
+    scenario = read_scenario(catalogue.text(name), name, (SHORTER[name],))
     written = EventLog(seed=5, epoch_ms=EPOCH_MS)
     run_scenario(scenario, 5, written)
     taken: list[dict[str, object]] = []
@@ -28,12 +33,21 @@ def test_its_lines_are_those_that_a_reader_finds(name: str) -> None:
 def test_a_line_is_nobody_elses() -> None:
     taken: list[dict[str, object]] = []
     log, rows = UnwrittenLog(taken.append), [{"topic": "t", "numbers": [1]}]
-    heard: list[str] = []
-    log.heard = lambda kind, line: heard.append(kind)
     log.append("cluster", "TopicCreated", at_ms=0, rows=rows)
     rows[0]["numbers"] = [2]
     assert taken[1]["rows"] == [{"topic": "t", "numbers": [1]}]
-    assert heard == ["TopicCreated"]
+
+
+def test_who_listens_to_the_text_hears_every_line() -> None:
+    taken: list[dict[str, object]] = []
+    heard: list[str] = []
+    log = UnwrittenLog(taken.append)
+    log.append("cluster", "TopicCreated", at_ms=0)
+    log.heard = lambda kind, line: heard.append(kind)
+    log.append("cluster", "PartitionsAdded", at_ms=0)
+    log.group_event("g", 0, GroupCreated("join_group"), 0, None)
+    assert [line["type"] for line in taken] == ["RunStarted", "TopicCreated", "PartitionsAdded", "GroupCreated"]
+    assert heard == ["PartitionsAdded", "GroupCreated"] and [line["seq"] for line in taken] == [0, 1, 2, 3]
 
 
 def test_what_cannot_stand_in_a_log_cannot_stand_here() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -12,7 +13,7 @@ from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
 from coordinator.pipeline.statistics import quantile
-from coordinator.pipeline.sweeps import SweepError, cells, read_sweep, run_cell
+from coordinator.pipeline.sweeps import Cell, SweepError, cells, read_sweep, run_cell
 from coordinator.pipeline.windows import Traffic
 from coordinator.simulator import catalogue
 from coordinator.simulator.run import run_scenario
@@ -83,6 +84,46 @@ def test_windows_of_a_consumer_group_count_its_epochs(tmp_path: Path) -> None:
     settled = [row["settled_ms"] for row in epochs if 60_000 <= row["started_ms"] < 120_000 and row["settled_ms"] is not None]
     assert crash["recovered_ms"] == max(settled) - 60_000 > 40_000  # the coordinator's session timeout had to pass
     assert join["recovered_ms"] < crash["recovered_ms"]
+
+
+def as_the_tables_tell(tables: Tables, end_ms: int) -> list[dict[str, Any]]:
+    """What table `windows` has to say, counted from the others."""
+    held: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for row in rows(tables, "ownership", view="member"):
+        held.setdefault((row["group_id"], row["topic"], row["partition"]), []).append(row)
+    gaps: list[tuple[int, int]] = []
+    for intervals in held.values():
+        intervals.sort(key=lambda row: row["from_seq"])
+        begins = [*(row["from_ms"] for row in intervals[1:]), end_ms]
+        gaps += [(row["to_ms"], begin) for row, begin in zip(intervals, begins, strict=True) if row["to_ms"] is not None]
+    told = []
+    for window in rows(tables, "windows"):
+        begin, end = window["from_ms"], window["to_ms"]
+        begun = [row for row in rows(tables, "rebalances") if begin <= row["started_ms"] < end]
+        bumped = [row for row in rows(tables, "epochs") if begin <= row["started_ms"] < end]
+        lengths = [row["duration_ms"] for row in begun if row["duration_ms"] is not None]
+        calm = [row[column] for table, column in ((begun, "stable_ms"), (bumped, "settled_ms")) for row in table if row[column] is not None]
+        told.append(window | {
+            "rebalances": len(begun), "epochs": len(bumped), "recovered_ms": max(calm, default=begin) - begin,
+            "rebalancing_ms": sum(lengths), "longest_rebalance_ms": max(lengths, default=0),
+            "settling_ms": sum(row["settled_ms"] - row["started_ms"] for row in bumped if row["settled_ms"] is not None),
+            "unavailable_partition_ms": sum(max(min(to, end) - max(since, begin), 0) for since, to in gaps),
+            "moved": sum(row["moved"] for row in (*begun, *bumped)),
+        })  # fmt: skip
+    return told
+
+
+@pytest.mark.parametrize("first_ms", [0, 5_000])
+@pytest.mark.parametrize("name", catalogue.names())
+def test_windows_say_what_the_tables_say(name: str, first_ms: int) -> None:
+    scenario = read_scenario(catalogue.text(name), name, ())
+    end_ms = min(scenario.duration_ms, 300_000)
+    windows = (("a", first_ms), ("b", end_ms // 4), ("c", end_ms // 2), ("d", end_ms // 2 + 7_001))
+    cell, tables = Cell("x", 0, "", (f"duration={end_ms}ms",), 3, 1.0), cast(Tables, {table: [] for table in TABLES})
+    run_cell(cell, name, catalogue.text(name), lambda table, row: tables[table].append(row), windows=windows)
+    found = rows(tables, "windows")
+    assert found == as_the_tables_tell(tables, end_ms) and len(found) == 4
+    assert sum(row["rebalances"] + row["epochs"] for row in found) > 0 or first_ms
 
 
 @pytest.mark.parametrize("text", ["windows = 3", '[windows]\na = "soon"'])

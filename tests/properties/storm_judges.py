@@ -178,6 +178,10 @@ class Judges:
             if group.state in (COMPLETING_REBALANCE, STABLE):
                 assert group.protocol_name in {name for name, _ in m.protocols}
                 assert not m.is_new
+            if group.state is STABLE and m.stored is not None:
+                assert m.stored == (
+                    m.member_id, m.group_instance_id, m.client_id, m.client_host, m.session_timeout_ms, m.rebalance_timeout_ms,
+                    m.metadata(group.protocol_name), m.assignment)  # fmt: skip
 
     def deadlines(self, group: ClassicGroup) -> None:
         """Whoever does not wait for an answer has a session that ends; so have new members and pending ids."""

@@ -229,6 +229,18 @@ def a_load_finds_nobody(patch: pytest.MonkeyPatch) -> None:
 
 
 @bug
+def a_member_keeps_its_first_row(patch: pytest.MonkeyPatch) -> None:
+    def stored(group: ClassicGroup, event: ev.GenerationStored, at: int) -> None:
+        rows = {member.member_id: member.stored for member in group.members.values()}
+        right(group, event, at)
+        for member in group.members.values():
+            member.stored = rows.get(member.member_id) or member.stored
+
+    right = evolve.FOLDS[ev.GenerationStored]
+    patch.setitem(evolve.FOLDS, ev.GenerationStored, stored)
+
+
+@bug
 def a_replacement_is_not_written_down(patch: pytest.MonkeyPatch) -> None:
     def quiet(*args: Any) -> Any:
         decision = right(*args)

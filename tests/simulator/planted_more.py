@@ -207,14 +207,14 @@ def who_leaves_stays(patch: Patch) -> None:
 
 
 def static_members_come_back_to_nothing(patch: Patch) -> None:
-    record = join.generation_record
+    record = join.record_if_replaced
 
-    def forgets(group: Any, *, replaced: Any) -> Any:
-        stored = record(group, replaced=replaced)
+    def forgets(group: Any, replaced: Any) -> Any:
+        stored = record(group, replaced)
         return stored._replace(members=tuple(
             row._replace(assignment=Assignment(()).encode()) if row.member_id == replaced.member_id else row for row in stored.members))
 
-    patch.setattr(join, "generation_record", forgets)
+    patch.setattr(join, "record_if_replaced", forgets)
 
 
 # -- offsets

@@ -217,7 +217,7 @@ def _stored(group: ClassicGroup, event: ev.GenerationStored, at: int) -> None:
         return
     for stored in event.members:
         member = group.members[stored.member_id]
-        member.assignment = stored.assignment
+        member.assignment, member.stored = stored.assignment, stored
         member.awaiting_sync = False
     if group.state is not STABLE:
         _enter(group, STABLE, at)

@@ -13,6 +13,7 @@ from copy import copy
 
 from ...errors import ErrorCode
 from ...java_hash import capacity_for, java_hash, spread
+from .events import StoredMember
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE, GroupState
 
 Protocols = tuple[tuple[str, bytes], ...]
@@ -42,6 +43,7 @@ class Member:
         "rebalance_timeout_ms",
         "session_timeout_ms",
         "spread_hash",
+        "stored",
     )
 
     def __init__(
@@ -67,6 +69,8 @@ class Member:
         self.awaiting_join = False
         self.awaiting_sync = False
         self.spread_hash = -1
+        self.stored: StoredMember | None = None
+        """Its row of the last generation that was stored: what it is as long as the group is Stable. None: a load found it there."""
 
     def metadata(self, protocol_name: str | None) -> bytes:
         """The bytes this member sent for one protocol; empty if it did not name it."""
@@ -74,7 +78,7 @@ class Member:
 
     def snapshot(self) -> tuple[object, ...]:
         """Everything an observer could tell this member by, for comparing groups."""
-        return tuple(getattr(self, name) for name in self.__slots__ if name != "spread_hash")
+        return tuple(getattr(self, name) for name in self.__slots__ if name not in ("spread_hash", "stored"))
 
     def __repr__(self) -> str:
         return f"Member({self.member_id!r})"

@@ -7,7 +7,8 @@ takes them. By its own word a member has a partition from its listener's `Partit
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 from ...event_log.blobs import assignment
@@ -18,26 +19,32 @@ _PROCESS_ENDED = frozenset({"MemberCrashed", "MemberClosed", "MemberFailed"})
 Place = tuple[str, int]
 
 
-class _Held(NamedTuple):
+class Held(NamedTuple):
+    """Since when a member has a partition."""
+
     member: str
     generation: int | None
     seq: int
     at_ms: int
 
 
+Ended = Callable[[str, Place, Held, Line | None], None]
+"""Group, partition, and what was known of its owner; the line that ended it, or None for what is held at the end."""
+
+
 class _Owned:
     """The partitions of a group in one view, also by owner; those of an owner in the order in which it was given them."""
 
     def __init__(self) -> None:
-        self.held: dict[Place, _Held] = {}
+        self.held: dict[Place, Held] = {}
         self._of: dict[str, dict[Place, None]] = {}
 
-    def give(self, place: Place, one: _Held) -> None:
+    def give(self, place: Place, one: Held) -> None:
         """A partition that nobody has."""
         self.held[place] = one
         self._of.setdefault(one.member, {})[place] = None
 
-    def take(self, place: Place) -> _Held:
+    def take(self, place: Place) -> Held:
         """A partition that somebody has, and what was known of that."""
         one = self.held.pop(place)
         del self._of[one.member][place]
@@ -46,6 +53,51 @@ class _Owned:
     def of(self, member: str) -> list[Place]:
         """What a member has."""
         return list(self._of.get(member, ()))
+
+
+class Told:
+    """Who has which partition by the members' own word: `ended` is told of each time that is over, and at the end of the others."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._groups: dict[str, _Owned] = {}
+        self._ids: dict[tuple[str, str], set[str]] = {}
+        """Member ids under which a client of a group was told of partitions."""
+
+    def see(self, line: Line) -> None:
+        """A line of stream `member`."""
+        kind, group = line["type"], line.get("group", "")
+        owned = self._groups.get(group)
+        if owned is None:
+            owned = self._groups[group] = _Owned()
+        held = owned.held
+        client = (group, line.get("client", ""))
+        if kind == "PartitionsAssigned":
+            member = line.get("member", "")
+            self._ids.setdefault(client, set()).add(member)
+            for row in line["partitions"]:
+                place = (row["topic"], row["partition"])
+                if place in held and held[place].member != member:  # its former owner has not said yet that it lost it
+                    self._take(line, owned, [place])
+                if place not in held:
+                    owned.give(place, Held(member, line.get("generation"), line["seq"], line["at_ms"]))
+        elif kind in ("PartitionsRevoked", "PartitionsLost"):
+            gone = [(row["topic"], row["partition"]) for row in line["partitions"]]
+            ids = self._ids.get(client, set())
+            self._take(line, owned, [place for place in gone if place in held and held[place].member in ids])
+        elif kind in _PROCESS_ENDED:
+            ids = self._ids.pop(client, set())
+            self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
+
+    def finish(self) -> None:
+        """What is held at the end."""
+        for group, owned in self._groups.items():
+            for place, one in owned.held.items():
+                self._ended(group, place, one, None)
+
+    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
+        for place in places:
+            self._ended(line["group"], place, owned.take(place), line)
 
 
 class Ownership(Observer):
@@ -57,25 +109,21 @@ class Ownership(Observer):
     def __init__(self, emit: Emit) -> None:
         super().__init__(emit)
         self._given: dict[str, _Owned] = {}
-        self._told: dict[str, _Owned] = {}
-        self._ids: dict[tuple[str, str], set[str]] = {}
-        """Member ids under which a client of a group was told of partitions."""
+        self._told = Told(partial(self._emit, "member"))
 
     def see(self, line: Line) -> None:
         """A line of stream `group` or `member`."""
         if line["stream"] == "group":
             self._see_group(line)
         else:
-            self._see_member(line)
+            self._told.see(line)
 
     def finish(self) -> None:
         """What is held at the end."""
-        for view, groups in (("coordinator", self._given), ("member", self._told)):
-            for group, owned in groups.items():
-                for place, one in owned.held.items():
-                    self._emit(view, group, place, one, None)
-
-    # -- as the coordinator gave it
+        for group, owned in self._given.items():
+            for place, one in owned.held.items():
+                self._emit("coordinator", group, place, one, None)
+        self._told.finish()
 
     def _see_group(self, line: Line) -> None:
         kind, group = line["type"], line.get("group", "")
@@ -115,39 +163,13 @@ class Ownership(Observer):
 
     def _give(self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None) -> None:
         self._take(line, owned, [place] if place in owned.held else [])
-        owned.give(place, _Held(member, generation, line["seq"], line["at_ms"]))
+        owned.give(place, Held(member, generation, line["seq"], line["at_ms"]))
 
-    def _take(self, line: Line, owned: _Owned, places: Iterable[Place], view: str = "coordinator") -> None:
+    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
         for place in places:
-            self._emit(view, line["group"], place, owned.take(place), line)
+            self._emit("coordinator", line["group"], place, owned.take(place), line)
 
-    # -- by the members' own word
-
-    def _see_member(self, line: Line) -> None:
-        kind, group = line["type"], line.get("group", "")
-        owned = self._told.get(group)
-        if owned is None:
-            owned = self._told[group] = _Owned()
-        held = owned.held
-        client = (group, line.get("client", ""))
-        if kind == "PartitionsAssigned":
-            member = line.get("member", "")
-            self._ids.setdefault(client, set()).add(member)
-            for row in line["partitions"]:
-                place = (row["topic"], row["partition"])
-                if place in held and held[place].member != member:  # its former owner has not said yet that it lost it
-                    self._take(line, owned, [place], "member")
-                if place not in held:
-                    owned.give(place, _Held(member, line.get("generation"), line["seq"], line["at_ms"]))
-        elif kind in ("PartitionsRevoked", "PartitionsLost"):
-            gone = [(row["topic"], row["partition"]) for row in line["partitions"]]
-            ids = self._ids.get(client, set())
-            self._take(line, owned, [place for place in gone if place in held and held[place].member in ids], "member")
-        elif kind in _PROCESS_ENDED:
-            ids = self._ids.pop(client, set())
-            self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)], "member")
-
-    def _emit(self, view: str, group: str, place: Place, one: _Held, line: Line | None) -> None:
+    def _emit(self, view: str, group: str, place: Place, one: Held, line: Line | None) -> None:
         end = (None, None, None) if line is None else (line["seq"], line["at_ms"], line["type"])
         self.emit("ownership", (group, view, *place, one.member, one.generation, one.seq, one.at_ms, *end))
 

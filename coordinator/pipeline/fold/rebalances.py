@@ -1,8 +1,7 @@
 """Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells them.
 
 The timeline knows phases, causes, shares and the time without an owner. What it does not count stands here: how many members came and
-went on the way, and which partitions changed hands. A partition has moved if its owner has another member id than the last one it had;
-a static member that came back under a new id is the same owner.
+went on the way, and how many partitions changed hands.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from ...event_log.blobs import assignment
 from ...event_log.sentences import why
 from ...event_log.timeline import Timeline
 from ...event_log.views import Change, Partitions, Rebalance
+from .moves import Moves
 from .observer import Emit, Line, Observer
 
 _REMOVED_BY_TIME = frozenset({"session expired", "did not rejoin in time", "did not sync in time", "first join never completed"})
@@ -28,17 +28,15 @@ class Rebalances(Observer):
     def __init__(self, emit: Emit, timeline: Timeline) -> None:
         super().__init__(emit)
         self._timeline = timeline
-        self._owner: dict[str, dict[tuple[str, int], str]] = {}
+        self._moves: dict[str, Moves] = {}
         self._moved: dict[tuple[str, int], int] = {}
         self._begun: dict[str, int] = {}
         self._generations: dict[str, dict[str, Any]] = {}
-        self.count = 0
 
     def see(self, line: Line) -> None:
         """A line of stream `group`, after the timeline has seen it."""
         kind, group = line["type"], line.get("group", "")
         if kind == "RebalanceStarted":
-            self.count += 1
             self._begun[group] = line["seq"]
         elif kind == "GenerationStarted":
             self._generation_over(group)
@@ -46,9 +44,8 @@ class Rebalances(Observer):
         elif kind == "GenerationStored":
             self._stored(group, line)
         elif kind == "MemberReplaced":
-            owner = self._owner.get(group, {})
-            for place in [place for place, member in owner.items() if member == line["replaced"]]:
-                owner[place] = line["member"]
+            if group in self._moves:
+                self._moves[group].replaced(line)
         elif kind in ("GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded"):
             self._generation_over(group)
 
@@ -61,20 +58,14 @@ class Rebalances(Observer):
                 self.emit("rebalances", self._row(name, number, rebalance))
 
     def _stored(self, group: str, line: Line) -> None:
-        going, consumers = self._generations.get(group), line["protocol_type"] == "consumer"
+        going = self._generations.get(group)
         if going is not None and "stored" not in going:
             going["stored"] = line
-        if not consumers:
-            return
-        owner = self._owner.setdefault(group, {})
-        moved = 0
-        for row in line["members"]:
-            for topic, numbers in (assignment(row["assignment"]) or {}).items():
-                for number in numbers:
-                    moved += owner.get((topic, number), row["member_id"]) != row["member_id"]
-                    owner[topic, number] = row["member_id"]
-        seq = self._begun.get(group, -1)
-        self._moved[group, seq] = self._moved.get((group, seq), 0) + moved
+        moves = self._moves.get(group)
+        if moves is None:
+            moves = self._moves[group] = Moves()
+        key = (group, self._begun.get(group, -1))
+        self._moved[key] = self._moved.get(key, 0) + moves.stored(line)
 
     def _generation_over(self, group: str) -> None:
         going = self._generations.pop(group, None)

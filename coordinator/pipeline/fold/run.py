@@ -28,30 +28,31 @@ class RunFold:
 
     `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings` (JSON) a simulation had. `judges` are
     those of the tables, `beside` those who are only asked by `verdicts`. `tables`: those whose rows are emitted; what no row of them
-    needs is not looked at.
+    needs is not looked at. `also`: others that see the lines.
     """
 
     def __init__(
         self, run_id: str, log: str, emit: Callable[[str, Row], None], *, about: Mapping[str, str] | None = None,
         judges: Sequence[JudgeMaker] = ALL, beside: Sequence[JudgeMaker] = (), tables: Collection[str] = TABLES,
+        also: Sequence[Observer] = (),
     ) -> None:  # fmt: skip
         self.run_id = run_id
         self._log = log
         self._sink = emit
         self._about = about or {}
-        self._timeline = Timeline(stories=False)
-        self._rebalances = Rebalances(self._emit, self._timeline)
         self._verdicts = Verdicts(self._emit, judges, beside)
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
         """Whether it counts the rows of all tables."""
+        timeline = Timeline(stories=False)
+        rebalances = Rebalances(self._emit, timeline)
         observers = (
-            self._rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
+            rebalances, Epochs(self._emit), Ownership(self._emit), Members(self._emit), Requests(self._emit), Commits(self._emit),
             Transactions(self._emit), Reassignments(self._emit), Faults(self._emit), self._verdicts,
         )  # fmt: skip
-        self._observers: tuple[Observer, ...] = tuple([
-            one for one in observers
-            if self._counts or one is self._rebalances or one is self._verdicts or not self._tables.isdisjoint(one.tables)])
+        self._observers: tuple[Observer, ...] = (
+            *[one for one in observers if self._counts or one is self._verdicts or not self._tables.isdisjoint(one.tables)], *also)
+        self._timeline = timeline if rebalances in self._observers else None
         self._events = "events" in self._tables
         self._seeing: dict[str, list[Callable[[Line], None]]] = {}
         """Who sees the lines of each stream."""
@@ -59,20 +60,26 @@ class RunFold:
         self._staged: list[tuple[str, Row]] = []
         self._header: Line = {}
         self._complete = False
+        self._groups: set[str] = set()
+        self._rebalances = 0
         self.end_ms = 0
         self.lines = 0
 
     def feed(self, line: Line) -> None:
         """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no event then, and emits nothing."""
         self._staged.clear()
-        self._timeline.feed(line)
+        if self._timeline is not None:
+            self._timeline.feed(line)
         stream, kind, at_ms = line["stream"], line["type"], line["at_ms"]
         seeing = self._seeing.get(stream)
         if seeing is None:
             seeing = self._seeing[stream] = [one.see for one in self._observers if one.streams is None or stream in one.streams]
         for see in seeing:
             see(line)
-        if stream == "run":
+        if stream == "group":
+            self._groups.add(line["group"])
+            self._rebalances += kind == "RebalanceStarted"
+        elif stream == "run":
             self._header = line
         self._complete = kind in ("RunEnded", "CoordinatorStopped")
         if at_ms > self.end_ms:
@@ -107,7 +114,7 @@ class RunFold:
             self._log, header.get("run", ""), header.get("format", 0), _text(header.get("product")), None if seed is None else str(seed),
             _integer(header.get("epoch_ms")), None if config is None else json.dumps(config, separators=(",", ":")),
             self._about.get("scenario"), self._about.get("settings"), self.end_ms, self.lines, quarantined, cut_short,
-            len(self._timeline.groups), self._rebalances.count, self._complete,
+            len(self._groups), self._rebalances, self._complete,
             "; ".join(damage) or None))  # fmt: skip
         if self._counts:
             self._metrics.finish(self.end_ms, self._emit)

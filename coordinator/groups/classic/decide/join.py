@@ -13,7 +13,7 @@ from ..responses import join_error, members_for_leader
 from ..selection import select_protocol, supports
 from ..settle import removal
 from ..states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
-from .record import append_error, generation_record
+from .record import append_error, record_if_replaced
 
 #: From this version a dynamic member must first learn its id (KIP-394, MID-3).
 _REQUIRES_KNOWN_MEMBER_ID = 4
@@ -158,7 +158,7 @@ def _replacement(
     """A static member under a new id (STA-2): without a rebalance if the group is Stable and its protocol stays (STA-3)."""
     old_id = group.static_members[instance_id]
     leader = new_id if group.leader == old_id else group.leader
-    quiet = group.state is STABLE and _protocol_after(group, old_id, new_id, protocols) == group.protocol_name
+    quiet = group.state is STABLE and _protocol_stays(group, old_id, new_id, protocols)
     replaced = ev.MemberReplaced(
         new_id,
         old_id,
@@ -174,15 +174,18 @@ def _replacement(
     return _parked(new_id, replaced, f"static member {instance_id} came back as {new_id}")
 
 
-def _protocol_after(group: ClassicGroup, old_id: str, new_id: str, protocols: Protocols) -> str:
-    """The protocol the group would choose with the new id and its protocols in the old one's place."""
+def _protocol_stays(group: ClassicGroup, old_id: str, new_id: str, protocols: Protocols) -> bool:
+    """Whether the group would choose its protocol again with the new id and its protocols in the old one's place."""
+    if len(protocols) == 1 and protocols[0][0] == group.protocol_name:
+        return True  # all members offer the group's protocol, and this one offers no other: there is no choice
     order = group.members.order_if_replaced(old_id, new_id)
-    return select_protocol(protocols if member_id == new_id else group.members[member_id].protocols for member_id in order)
+    offers = (protocols if member_id == new_id else group.members[member_id].protocols for member_id in order)
+    return select_protocol(offers) == group.protocol_name
 
 
 def _quiet_replacement(group: ClassicGroup, replaced: ev.MemberReplaced, context: RequestContext, config: GroupConfig) -> Decision:
     """STA-4, and STA-5 if the new membership cannot be written: then nothing has changed."""
-    record = generation_record(group, replaced=replaced)
+    record = record_if_replaced(group, replaced)
     error = append_error(group.group_id, record, config)
     before = group.leader
     if error:

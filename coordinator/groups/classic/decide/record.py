@@ -9,40 +9,35 @@ from ...append_errors import client_append_error
 from ...config import GroupConfig
 from ...events import GenerationStored, MemberReplaced, StoredMember
 from ...record_size import generation_size
-from ..model import ClassicGroup, metadata_of
+from ..model import ClassicGroup, Member, metadata_of
 
 
-def generation_record(
-    group: ClassicGroup, assignments: Mapping[str, bytes] | None = None, replaced: MemberReplaced | None = None
-) -> GenerationStored:
-    """The record of the current generation, with these assignments (None: those the members have).
-
-    `replaced` is the static member about to take another's place: it is written under its new id.
-    """
+def generation_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> GenerationStored:
+    """The record of the current generation, with these assignments."""
     assert group.protocol_type is not None and group.protocol_name is not None
-    stored = []
-    for m in group:
-        assignment = m.assignment if assignments is None else assignments.get(m.member_id, b"")
-        row = StoredMember(
-            m.member_id,
-            m.group_instance_id,
-            m.client_id,
-            m.client_host,
-            m.session_timeout_ms,
-            m.rebalance_timeout_ms,
-            m.metadata(group.protocol_name),
-            assignment,
-        )
-        if replaced is not None and m.member_id == replaced.replaced:
-            row = row._replace(
-                member_id=replaced.member_id,
-                session_timeout_ms=replaced.session_timeout_ms,
-                rebalance_timeout_ms=replaced.rebalance_timeout_ms,
-                subscription=metadata_of(replaced.protocols, group.protocol_name),
-            )
-        stored.append(row)
-    leader = group.leader if replaced is None else replaced.leader
-    return GenerationStored(group.generation, group.protocol_type, group.protocol_name, leader, tuple(stored))
+    name = group.protocol_name
+    rows = tuple([_row(m, name, assignments.get(m.member_id, b"")) for m in group])
+    return GenerationStored(group.generation, group.protocol_type, name, group.leader, rows)
+
+
+def record_if_replaced(group: ClassicGroup, replaced: MemberReplaced) -> GenerationStored:
+    """The record of a Stable group in which a static member is about to take another's place: it is written under its new id."""
+    assert group.protocol_type is not None and group.protocol_name is not None
+    name = group.protocol_name
+    old = group.members[replaced.replaced]
+    new = _row(old, name, old.assignment)._replace(
+        member_id=replaced.member_id, session_timeout_ms=replaced.session_timeout_ms, rebalance_timeout_ms=replaced.rebalance_timeout_ms,
+        subscription=metadata_of(replaced.protocols, name),
+    )  # fmt: skip
+    rows = tuple([new if m is old else m.stored or _row(m, name, m.assignment) for m in group])
+    return GenerationStored(group.generation, group.protocol_type, name, replaced.leader, rows)
+
+
+def _row(member: Member, protocol_name: str, assignment: bytes) -> StoredMember:
+    return StoredMember(
+        member.member_id, member.group_instance_id, member.client_id, member.client_host, member.session_timeout_ms,
+        member.rebalance_timeout_ms, member.metadata(protocol_name), assignment,
+    )  # fmt: skip
 
 
 def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -> ErrorCode:

@@ -1,0 +1,66 @@
+"""How many partitions move: as if every row of every generation were looked at, in its order."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from coordinator.pipeline.fold.moves import Moves
+from coordinator.wire.consumer_protocol import Assignment
+
+
+class OneByOne:
+    """The rule, without thought for what it costs."""
+
+    def __init__(self) -> None:
+        self._owner: dict[tuple[str, int], str] = {}
+
+    def stored(self, given: dict[str, tuple[tuple[str, tuple[int, ...]], ...]]) -> int:
+        moved = 0
+        for member, topics in given.items():
+            for topic, numbers in topics:
+                for number in numbers:
+                    moved += self._owner.get((topic, number), member) != member
+                    self._owner[topic, number] = member
+        return moved
+
+    def replaced(self, old: str, new: str) -> None:
+        self._owner = {place: new if member == old else member for place, member in self._owner.items()}
+
+
+def stored(given: dict[str, tuple[tuple[str, tuple[int, ...]], ...]]) -> dict[str, Any]:
+    rows = [{"member_id": member, "assignment": Assignment(topics).encode().hex()} for member, topics in given.items()]
+    return {"type": "GenerationStored", "protocol_type": "consumer", "members": rows}
+
+
+@pytest.mark.parametrize("overlaps", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(60))
+def test_random_generations(seed: int, overlaps: float) -> None:
+    """Members that stay as they are, lose partitions that nobody gets, come back under other ids; and two that have the same one."""
+    chance = random.Random(seed)
+    moves, rule = Moves(), OneByOne()
+    members = [f"m{number}" for number in range(5)]
+    owner: dict[int, str | None] = dict.fromkeys(range(12))
+    for _ in range(40):
+        if chance.random() < 0.3:
+            old, new = chance.choice(members), f"m{chance.randrange(12)}"
+            if new not in members:
+                members[members.index(old)] = new
+                owner = {place: new if member == old else member for place, member in owner.items()}
+                moves.replaced({"replaced": old, "member": new})
+                rule.replaced(old, new)
+        for place in chance.sample(range(12), chance.choice((0, 0, 1, 2, 12))):
+            owner[place] = chance.choice([None, *members])
+        twice = chance.randrange(12) if chance.random() < overlaps else None
+        given = {
+            member: (("t", tuple(place for place in owner if owner[place] == member or (place == twice and chance.random() < 0.5))),)
+            for member in members}  # fmt: skip
+        assert moves.stored(stored(given)) == rule.stored(given)
+
+
+def test_other_groups_have_no_partitions() -> None:
+    line = stored({"a": (("t", (0,)),)}) | {"protocol_type": "connect"}
+    moves = Moves()
+    assert moves.stored(line) == moves.stored(stored({"b": (("t", (0,)),)})) == 0
