@@ -7,7 +7,7 @@ are made without their text, as long as nobody else listens to it. Depends on th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ..groups.events import Event, GenerationStored, StoredMember
@@ -78,6 +78,26 @@ class UnwrittenLog(EventLog):
             line["broker"] = broker
         line["durable"] = shape.durable
         line.update(rest)
+        self._take(line)
+        return self.seq
+
+    def listener_event(
+        self, kind: str, at_ms: int, group: str, generation: int | None, member: str, client: str, member_epoch: int | None,
+        partitions: Iterable[tuple[str, int]],
+    ) -> int:  # fmt: skip
+        """As `EventLog.listener_event`."""
+        if self.heard is not None or len(self.followers) > 1:
+            return super().listener_event(kind, at_ms, group, generation, member, client, member_epoch, partitions)
+        line = self._line("member", kind, at_ms, None)
+        line["group"] = group
+        if generation is not None:
+            line["generation"] = generation
+        if member:
+            line["member"] = member
+        line["client"] = client
+        if member_epoch is not None:
+            line["member_epoch"] = member_epoch
+        line["partitions"] = [{"topic": topic, "partition": number} for topic, number in partitions]
         self._take(line)
         return self.seq
 

@@ -11,7 +11,7 @@ logged asks `writable` first and refuses or puts it off; lines of stream `wire` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from errno import EAGAIN
 from io import SEEK_END, RawIOBase
 from os import PathLike, fspath
@@ -153,6 +153,21 @@ class EventLog:
         if broker is not None:
             places += f',"broker":{broker}'
         return self.add("group", how.name, at_ms, cause, f'{places},"durable":{how.durable}{how.rest(event)}')
+
+    def listener_event(
+        self, kind: str, at_ms: int, group: str, generation: int | None, member: str, client: str, member_epoch: int | None,
+        partitions: Iterable[tuple[str, int]],
+    ) -> int:  # fmt: skip
+        """Write what a member's listener was told of partitions, topic and number each; returns its number.
+
+        `generation`: of a member of a classic group; `member_epoch`: of one of a consumer group. `member`: its id, empty if it has none.
+        """
+        rows = ",".join([f'{{"topic":{text(topic)},"partition":{number}}}' for topic, number in partitions])
+        of = "" if generation is None else f',"generation":{generation}'
+        who = f',"member":{text(member)}' if member else ""
+        epoch = "" if member_epoch is None else f',"member_epoch":{member_epoch}'
+        rest = f',"group":{text(group)}{of}{who},"client":{text(client)}{epoch},"partitions":[{rows}]'
+        return self.add("member", kind, at_ms, None, rest)
 
     def transaction_event(self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None) -> int:
         """Write one event of a transactional id, of several brokers' by `broker`; returns its number."""

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from assignors import TopicPartition
 
-from ..event_log.text import text
 from ..members import GroupMember, MemberConfig, make_member
 from ..members.application import Application, CommitPolicy
 from ..members.consumer import Consumer
@@ -275,8 +274,11 @@ class SimulatedMember:
         self._told("PartitionsLost", partitions)
 
     def _told(self, kind: str, partitions: tuple[TopicPartition, ...]) -> None:
-        rows = ",".join([f'{{"topic":{text(topic)},"partition":{number}}}' for topic, number in partitions])
-        self._write(kind, f',"partitions":[{rows}]')
+        config, generation = self.member.config, self.member.generation
+        number = generation.generation_id if generation.generation_id >= 0 else None
+        of_classic, of_consumer = (None, number) if config.speaks_consumer else (number, None)
+        self.world.log.listener_event(
+            kind, self.world.now, config.group_id, of_classic, generation.member_id, self.name, of_consumer, partitions)
 
     def log(self, kind: str, /, **fields: Any) -> None:
         """Write a line of stream `member`."""
@@ -287,16 +289,3 @@ class SimulatedMember:
         self.world.log.append(
             "member", kind, at_ms=self.world.now, group=self.member.config.group_id, member=generation.member_id or None,
             generation=None if consumer else number, client=self.name, **epoch, **fields)
-
-    def _write(self, kind: str, rest: str) -> None:
-        """As `log`, for who has made the text of the fields; none of them is a place."""
-        config, generation = self.member.config, self.member.generation
-        number = epoch = ""
-        if generation.generation_id >= 0 and config.speaks_consumer:
-            epoch = f',"member_epoch":{generation.generation_id}'
-        elif generation.generation_id >= 0:
-            number = f',"generation":{generation.generation_id}'
-        member = f',"member":{text(generation.member_id)}' if generation.member_id else ""
-        self.world.log.add(
-            "member", kind, self.world.now, None,
-            f',"group":{text(config.group_id)}{number}{member},"client":{text(self.name)}{epoch}{rest}')
