@@ -47,9 +47,9 @@ class Moves:
         """A MemberReplaced: the same member under a new id."""
         old: str = line["replaced"]
         new: str = line["member"]
-        places = self._of.pop(old, {})
-        self._of.setdefault(new, {}).update(places)
-        self._owner.update(dict.fromkeys(places, new))
+        for place in self._of.pop(old, ()):
+            self._owner[place] = new
+            self._of.setdefault(new, {})[place] = None
         if old in self._texts:
             self._texts[new] = self._texts.pop(old)
 
@@ -70,17 +70,22 @@ class Moves:
             member, places = row["member_id"], _places(row["assignment"])
             count += len(places)
             given.update(places)
-            own = of.setdefault(member, {})
             for place in places:
                 owner = owners.get(place)
                 if owner != member:
                     if owner is not None:
                         moved += 1
-                        del of[owner][place]
+                        self._take(owner, place)
                     owners[place] = member
-                    own[place] = None
+                    of.setdefault(member, {})[place] = None
         self._apart = len(given) == count
         return moved
+
+    def _take(self, owner: str, place: Place) -> None:
+        places = self._of[owner]
+        del places[place]
+        if not places:
+            del self._of[owner]
 
 
 def _places(text: str) -> list[Place]:

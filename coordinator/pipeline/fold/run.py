@@ -76,7 +76,7 @@ class RunFold:
             seeing = self._seeing[stream] = [one.see for one in self._observers if one.streams is None or stream in one.streams]
         for see in seeing:
             see(line)
-        if stream == "group":
+        if stream == "group" and "group" in line:
             self._groups.add(line["group"])
             self._rebalances += kind == "RebalanceStarted"
         elif stream == "run":
