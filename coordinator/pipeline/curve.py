@@ -186,9 +186,9 @@ def _told(found: Estimate | None) -> str:
 _HEAD = """\
 # What a rebalance costs, against the size of the group
 
-Simulated, not measured: groups of {sizes} members on this project's coordinator and members, which speak Kafka's
-protocol over simulated links in virtual time. Each figure is the median over some seeds, with an interval that says how much chance
-matters, not how far the simulation is from a real cluster.
+Simulated, not measured: groups of {sizes} members
+on this project's coordinator and members, which speak Kafka's protocol over simulated links in virtual time. Each
+figure is the median over some seeds, with an interval that says how much chance matters, not how far the simulation is from a real cluster.
 {chance}
 
 `{command}` computes this page anew and goes on where it was interrupted.
@@ -239,6 +239,6 @@ _FOOT = """
 ## What this does not say
 
 {measured} Absolute times at large sizes are lower bounds, because computing takes no time. Larger groups
-than those of the tables were not computed for this page. A simulation of 10,000 members takes one to three minutes of one core, and
-20 seeds of every size and protocol, by an estimate, some two and a half hours of two.
+than those of the tables were not computed for this page. A simulation of 10,000 members takes one to one and a half minutes of one core,
+and 20 seeds of every size and protocol, by what the parts took, somewhat less than two hours of two.
 """
