@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from .fold.epochs import Epochs
-from .fold.moves import Moves, Place
+from .fold.moves import Moves
 from .fold.observer import Line, Observer
-from .fold.ownership import Held, Told
+from .fold.ownership import Held, Place, Told
 from .schemas import TABLES, Row
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from coordinator.event_log import EventLog
-from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, WINDOWS, CurvePoint, curve_page, curve_settings, curve_sweep
+from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, WINDOWS, CurvePoint, curve_page, curve_settings, curve_sweep, read_live
 from coordinator.pipeline.curve_runs import RunFigures, read_runs, runs_text
 from coordinator.pipeline.plain import Tables
 from coordinator.pipeline.schemas import TABLES
@@ -159,6 +159,12 @@ def test_the_curves_page() -> None:
     assert "`make curve SIZES=10,20`" in page
     sweep = curve_sweep("text", (10, 20), 3, ("eager range",))
     assert [variant.name for variant in sweep.variants] == ["eager range: 10", "eager range: 20"] and sweep.windows == WINDOWS
+
+
+def test_the_checked_in_page_has_what_was_measured_live(project_root: Path) -> None:
+    folder = project_root / "docs" / "curve"
+    page, brokers = (folder / "README.md").read_text(), {point.broker for point in read_live((folder / "live.csv").read_text())}
+    assert "## Beside a real broker" in page and brokers and all(broker in page for broker in brokers)
 
 
 @pytest.mark.parametrize(("row", "message"), [

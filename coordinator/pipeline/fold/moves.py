@@ -11,8 +11,7 @@ from typing import Any
 
 from ...event_log.blobs import assignment
 from .observer import Line
-
-Place = tuple[str, int]
+from .ownership import Place
 
 
 class Moves:
